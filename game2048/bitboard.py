@@ -1,0 +1,260 @@
+"""4×4 boards in one uint64: kernels over row tables.
+
+Cell ``i`` (row · 4 + column) is the nibble at bit ``4 · i``; a nibble holds exponents 0 to 15 (tile 32768).
+Two 32768 cannot merge here, since a nibble cannot hold the 65536: they only slide. So boards with a 65536,
+or with more than one 32768, are either played exactly on a `grid`, or searched in the downgraded form that
+`downgrade` makes, in which each step of the game is again within the nibbles.
+
+Everything is uint64: mixing it with int64 would silently make float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from game2048.board import Board
+from game2048.errors import RulesError
+from game2048.jit import allocating_kernel, count_ones, count_trailing_zeros, kernel
+from game2048.line import slide_line
+from game2048.spawn import next_random, pick
+
+MAX_EXPONENT = 15
+
+_NIBBLES = np.uint64(0x1111111111111111)
+_slide_line = numba.njit(nogil=True)(slide_line)
+_next_random = numba.njit(nogil=True)(next_random)
+_pick = numba.njit(nogil=True)(pick)
+
+U0, U1, U2, U3, U4 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+U8, U12, U16, U24, U32, U48 = (np.uint64(n) for n in (8, 12, 16, 24, 32, 48))
+ROW_MASK = np.uint64(0xFFFF)
+NIBBLE_MASK = np.uint64(0xF)
+
+
+class RowTables(NamedTuple):
+    """What each of the 65,536 rows becomes; passed to kernels, since a cached kernel freezes globals.
+
+    Attributes:
+        left: uint16 [65536], the row slid towards column 0 (the lowest nibble).
+        right: uint16 [65536], the row slid towards column 3.
+        reward: int32 [65536], the merge reward, the same either way.
+    """
+
+    left: npt.NDArray[np.uint16]
+    right: npt.NDArray[np.uint16]
+    reward: npt.NDArray[np.int32]
+
+
+@allocating_kernel
+def _fill_row_tables(left: Any, right: Any, reward: Any) -> None:
+    line = np.zeros(4, dtype=np.int64)
+    for row in range(65536):
+        for backwards in range(2):
+            for i in range(4):
+                exponent = (row >> (4 * (3 - i if backwards else i))) & 15
+                # Distinct stand-ins keep 32768 + 32768 from merging into what no nibble holds.
+                line[i] = 100 + i if exponent == 15 else exponent
+            reward[row] = _slide_line(line, 4)
+            slid = 0
+            for i in range(4):
+                exponent = 15 if line[i] >= 100 else line[i]
+                slid |= exponent << (4 * (3 - i if backwards else i))
+            if backwards:
+                right[row] = slid
+            else:
+                left[row] = slid
+
+
+def make_row_tables() -> RowTables:
+    """The row tables, computed from the rules in a few milliseconds."""
+    tables = RowTables(
+        np.empty(65536, dtype=np.uint16), np.empty(65536, dtype=np.uint16), np.empty(65536, dtype=np.int32)
+    )
+    _fill_row_tables(*tables)
+    return tables
+
+
+@kernel
+def transpose(board: np.uint64) -> np.uint64:
+    """Mirror a board on its main diagonal."""
+    a = board & np.uint64(0xF0F00F0FF0F00F0F)
+    b = board & np.uint64(0x0000F0F00000F0F0)
+    c = board & np.uint64(0x0F0F00000F0F0000)
+    board = a | (b << U12) | (c >> U12)
+    a = board & np.uint64(0xFF00FF0000FF00FF)
+    b = board & np.uint64(0x00FF00FF00000000)
+    c = board & np.uint64(0x00000000FF00FF00)
+    return a | (b >> U24) | (c << U24)
+
+
+@kernel
+def mirror(board: np.uint64) -> np.uint64:
+    """Swap left and right."""
+    board = ((board & np.uint64(0x00FF00FF00FF00FF)) << U8) | ((board >> U8) & np.uint64(0x00FF00FF00FF00FF))
+    return ((board & np.uint64(0x0F0F0F0F0F0F0F0F)) << U4) | ((board >> U4) & np.uint64(0x0F0F0F0F0F0F0F0F))
+
+
+@kernel
+def flip(board: np.uint64) -> np.uint64:
+    """Swap top and bottom."""
+    board = (board << U32) | (board >> U32)
+    return ((board & np.uint64(0x0000FFFF0000FFFF)) << U16) | ((board >> U16) & np.uint64(0x0000FFFF0000FFFF))
+
+
+@kernel
+def _slide_rows(board: np.uint64, table: Any, reward: Any) -> Any:
+    a = board & ROW_MASK
+    b = (board >> U16) & ROW_MASK
+    c = (board >> U32) & ROW_MASK
+    d = board >> U48
+    slid = (
+        np.uint64(table[a])
+        | (np.uint64(table[b]) << U16)
+        | (np.uint64(table[c]) << U32)
+        | (np.uint64(table[d]) << U48)
+    )
+    return slid, np.int64(reward[a]) + reward[b] + reward[c] + reward[d]
+
+
+@kernel
+def slide(board: np.uint64, direction: int, tables: RowTables) -> Any:
+    """The afterstate and merge reward of a direction (0 up, 1 right, 2 down, 3 left).
+
+    A move is illegal when the afterstate equals the board.
+    """
+    if direction == 3:
+        return _slide_rows(board, tables.left, tables.reward)
+    if direction == 1:
+        return _slide_rows(board, tables.right, tables.reward)
+    if direction == 0:
+        slid, reward = _slide_rows(transpose(board), tables.left, tables.reward)
+    else:
+        slid, reward = _slide_rows(transpose(board), tables.right, tables.reward)
+    return transpose(slid), reward
+
+
+@kernel
+def empty_mask(board: np.uint64) -> np.uint64:
+    """The lowest bit of every empty nibble."""
+    filled = board | (board >> U2)
+    filled |= filled >> U1
+    return ~filled & _NIBBLES
+
+
+@kernel
+def count_empty(board: np.uint64) -> int:
+    """How many cells are empty."""
+    return int(count_ones(empty_mask(board)))
+
+
+@kernel
+def max_exponent(board: np.uint64) -> int:
+    """The largest exponent on the board."""
+    top = U0
+    while board:
+        top = max(top, board & NIBBLE_MASK)
+        board >>= U4
+    return int(top)
+
+
+@kernel
+def is_over(board: np.uint64, tables: RowTables) -> bool:
+    """Whether no direction changes the board."""
+    for direction in range(4):
+        after, _ = slide(board, direction, tables)
+        if after != board:
+            return False
+    return True
+
+
+@kernel
+def spawn(board: np.uint64, state: np.uint64) -> Any:
+    """Draw a spawn (`spawn.pick`) on a board with an empty cell; the board and the generator's next state."""
+    mask = empty_mask(board)
+    state, number = _next_random(state)
+    which, exponent = _pick(number, count_ones(mask))
+    for _ in range(which):
+        mask &= mask - U1
+    return board | (np.uint64(exponent) << count_trailing_zeros(mask)), state
+
+
+@kernel
+def start(state: np.uint64) -> Any:
+    """A first board with two tiles, and the generator's next state."""
+    board, state = spawn(U0, state)
+    return spawn(board, state)
+
+
+@allocating_kernel
+def downgrade(cells: Any) -> np.uint64:
+    """A board of any exponents as nibbles, for search: exact below 32768, else downgraded.
+
+    While the largest exponent is 15 or more, the largest one missing below it is found and every larger
+    exponent shifted down by one (tile downgrading; Guei, Chen & Wu, doi:10.1109/TG.2021.3109887); what
+    merges with what stays the same.
+    Where nothing is missing (a board that no game shows), exponents above 15 become 15.
+
+    Args:
+        cells: uint8 [16] or [4, 4].
+    """
+    flat = cells.copy().reshape(16)
+    while True:
+        present = 0
+        for i in range(16):
+            present |= 1 << flat[i]
+        top = 62
+        while top > 0 and not (present >> top) & 1:
+            top -= 1
+        if top < 15:
+            break
+        missing = top - 1
+        while missing > 0 and (present >> missing) & 1:
+            missing -= 1
+        if missing == 0:
+            break
+        for i in range(16):
+            if flat[i] > missing:
+                flat[i] -= 1
+    board = U0
+    for i in range(16):
+        board |= np.uint64(min(flat[i], 15)) << np.uint64(4 * i)
+    return board
+
+
+@kernel
+def pack(cells: Any) -> np.uint64:
+    """Exponents 0 to 15, uint8 [16], as nibbles."""
+    board = U0
+    for i in range(16):
+        board |= np.uint64(cells[i]) << np.uint64(4 * i)
+    return board
+
+
+@kernel
+def unpack(board: np.uint64, cells: Any) -> None:
+    """Write the 16 exponents of a board into uint8 [16]."""
+    for i in range(16):
+        cells[i] = (board >> np.uint64(4 * i)) & NIBBLE_MASK
+
+
+def from_board(board: Board) -> np.uint64:
+    """A board as nibbles, exactly.
+
+    Raises:
+        RulesError: the board is not 4×4, or has a tile above 32768.
+    """
+    if (board.rows, board.columns) != (4, 4):
+        raise RulesError(f"a board of {board.rows}×{board.columns} is no bitboard: expected 4×4")
+    if max(board.cells) > MAX_EXPONENT:
+        raise RulesError(f"tile {board.max_tile} does not fit a bitboard: expected at most 32768")
+    return np.uint64(sum(exponent << (4 * i) for i, exponent in enumerate(board.cells)))
+
+
+def to_board(board: np.uint64) -> Board:
+    """The inverse of `from_board`."""
+    value = int(board)
+    return Board(4, 4, bytes((value >> (4 * i)) & 15 for i in range(16)))
