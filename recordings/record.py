@@ -1,0 +1,174 @@
+"""The record of one game: the structs behind a line of ``games.jsonl`` (docs/records.md)."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import msgspec
+
+from game2048.board import MAX_SIDE, MIN_SIDE, Board
+from game2048.direction import Direction
+from game2048.errors import RecordError
+from game2048.wire import DirectionName
+
+SCHEMA_VERSION = 1
+"""Raised when a line changes in a way that an older reader cannot ignore. Optional fields do not raise it."""
+
+WINNING_TILE = 2048
+
+Outcome = Literal["game_over", "stopped", "interrupted"]
+
+# Bounds that JSON from outside is held to; 2**53 is what every JSON reader keeps exactly.
+_EXACT = 1 << 53
+Count = Annotated[int, msgspec.Meta(ge=0, lt=_EXACT)]
+_Row = Annotated[list[Count], msgspec.Meta(min_length=MIN_SIDE, max_length=MAX_SIDE)]
+Tiles = Annotated[list[_Row], msgspec.Meta(min_length=MIN_SIDE, max_length=MAX_SIDE)]
+"""Face values, row by row, 0 for empty. Whether they are a board of the rules `Board.from_tiles` says."""
+
+
+class Move(msgspec.Struct, frozen=True):
+    """One move, and what stood before it.
+
+    Attributes:
+        board: face values before the move.
+        direction: ``up``, ``right``, ``down`` or ``left``.
+        score: the score before the move.
+    """
+
+    board: Tiles
+    direction: DirectionName
+    score: Count
+
+    @classmethod
+    def of(cls, board: Board, direction: Direction, score: int) -> Move:
+        """The move of that direction, made on ``board`` at ``score`` points."""
+        return cls(board.tiles(), direction.value, score)
+
+
+class GameRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """One game. In JSON the names are camelCase and what is ``None`` is left out.
+
+    Fields up to ``moves`` are always there. The others may be missing in files of other programs; unknown
+    fields are ignored, so that later versions can add some.
+
+    Attributes:
+        total_moves: how many moves were made.
+        final_score: the score after the last move.
+        max_tile: the largest tile.
+        won: whether ``max_tile`` is 2048 or more.
+        final_board: face values after the last move.
+        timestamp: when the game ended, ISO 8601.
+        moves: all moves, in order.
+        source: a url, or ``self-play``.
+        solver: the engine that chose the moves.
+        seed: what a seeded game was started from.
+        outcome: ``game_over`` (no legal move is left), ``stopped`` (on purpose, e.g. a target was reached) or
+            ``interrupted`` (Ctrl-C, a fault, or recovered from a journal).
+        id: names a journaled game, so that it is never written twice.
+        schema_version: 0 for a line that carries none.
+    """
+
+    total_moves: Count
+    final_score: Count
+    max_tile: Count
+    won: bool
+    final_board: Tiles
+    timestamp: str
+    moves: list[Move]
+    source: str | None = None
+    solver: str | None = None
+    seed: int | None = None
+    outcome: Outcome | None = None
+    id: str | None = None
+    schema_version: Count = 0
+
+
+def now() -> str:
+    """The present moment as a record's ``timestamp``."""
+    return timestamp_of(datetime.datetime.now(datetime.UTC))
+
+
+def timestamp_of(moment: datetime.datetime) -> str:
+    """A moment as a record's ``timestamp``: ISO 8601, whole seconds, with its offset."""
+    return moment.isoformat(timespec="seconds")
+
+
+def build_record(
+    moves: Sequence[Move],
+    final_board: Board,
+    final_score: int,
+    outcome: Outcome,
+    *,
+    source: str,
+    solver: str,
+    seed: int | None = None,
+    timestamp: str | None = None,
+    game_id: str | None = None,
+) -> GameRecord:
+    """A record whose totals follow from the moves and the final board.
+
+    Args:
+        moves: all moves made, each with the board and the score before it.
+        final_board: the board after the last move.
+        final_score: the score after the last move.
+        outcome: how the game ended.
+        source: a url, or ``self-play``.
+        solver: the engine that chose the moves.
+        seed: what a seeded game was started from.
+        timestamp: when the game ended; by default now.
+        game_id: see `GameRecord`.
+    """
+    return GameRecord(
+        total_moves=len(moves),
+        final_score=final_score,
+        max_tile=final_board.max_tile,
+        won=final_board.max_tile >= WINNING_TILE,
+        final_board=final_board.tiles(),
+        timestamp=timestamp or now(),
+        moves=list(moves),
+        source=source,
+        solver=solver,
+        seed=seed,
+        outcome=outcome,
+        id=game_id,
+        schema_version=SCHEMA_VERSION,
+    )
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(GameRecord)
+
+
+def encode_record(record: GameRecord) -> bytes:
+    """A record as one line of JSON, line end included.
+
+    Raises:
+        RecordError: it holds what JSON cannot (an integer beyond 64 bits, broken Unicode).
+    """
+    try:
+        return _encoder.encode(record) + b"\n"
+    except (OverflowError, UnicodeEncodeError) as error:
+        raise RecordError(f"the game record cannot be written as JSON: {error}") from error
+
+
+def decode_record(line: bytes) -> GameRecord:
+    """The record of one line of JSON.
+
+    Raises:
+        RecordError: not JSON, not the schema (the message names the field, as ``$.moves[3].board``), or a
+            schema version that this program does not know.
+    """
+    try:
+        record = _decoder.decode(line)
+    except msgspec.ValidationError as error:
+        raise RecordError(f"not a game record: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RecordError(f"not JSON: {error}") from error
+    if record.schema_version > SCHEMA_VERSION:
+        raise RecordError(
+            f"schemaVersion {record.schema_version} is newer than this program: expected at most "
+            f"{SCHEMA_VERSION}; a newer bot2048 reads it"
+        )
+    return record

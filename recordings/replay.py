@@ -1,0 +1,114 @@
+"""Replaying a record by the rules: the first ply that breaks them."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+from game2048.board import Board, Slide
+from game2048.direction import Direction
+from game2048.errors import RulesError
+from recordings.record import WINNING_TILE, GameRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The first thing in a record that the rules do not allow.
+
+    Attributes:
+        ply: the number of the move at fault, 1 for the first; ``None`` when the totals are.
+        message: what was expected and what was found.
+    """
+
+    ply: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return self.message if self.ply is None else f"ply {self.ply}: {self.message}"
+
+
+def verify(record: GameRecord) -> Fault | None:
+    """Replay a game by the rules.
+
+    Every ply must be a legal move, and be followed by its slide plus one spawned 2 or 4 and by the score plus
+    its merge reward. Scores are checked from the first one recorded, since a page may go on with an old
+    game. After the last move of an ``interrupted`` game the spawn may be missing. The totals must agree
+    with the moves, and a ``game_over`` board must have no legal move.
+
+    Returns:
+        The first fault, or ``None``.
+    """
+    return _fault_in_moves(record) or _fault_in_totals(record)
+
+
+def _fault_in_moves(record: GameRecord) -> Fault | None:
+    moves = record.moves
+    board: Board | None = None
+    for index in range(len(moves) + 1):
+        final = index == len(moves)
+        tiles = record.final_board if final else moves[index].board
+        place = "the final board" if final else f"the board before ply {index + 1}"
+        try:
+            found = Board.from_tiles(tiles)
+        except RulesError as error:
+            return Fault(min(index + 1, len(moves)) or None, f"{place} is none: {error}")
+        if board is not None:
+            may_lack_spawn = final and record.outcome == "interrupted"
+            score = record.final_score if final else moves[index].score
+            message = _fault_in_ply(record, index - 1, board, found, score, place, may_lack_spawn)
+            if message is not None:
+                return Fault(index, message)
+        board = found
+    return None
+
+
+def _fault_in_ply(
+    record: GameRecord, index: int, board: Board, found: Board, score: int, place: str, may_lack_spawn: bool
+) -> str | None:
+    """What is wrong with the move of that index, which led from ``board`` to ``found`` and ``score``."""
+    move = record.moves[index]
+    slide = board.slide(Direction(move.direction))
+    told = f"{move.direction} on '{board}'"
+    if not slide.moved:
+        return f"{told} is illegal: it changes nothing"
+    if not (is_spawned(slide, found) or (may_lack_spawn and found == slide.afterstate)):
+        return f"{told} expects '{slide.afterstate}' and one spawned 2 or 4 more, but {place} is '{found}'"
+    if score != move.score + slide.reward:
+        where = "the final score" if index + 1 == len(record.moves) else f"the score before ply {index + 2}"
+        return (
+            f"{told} expects the score {move.score} + {slide.reward} = {move.score + slide.reward}, "
+            f"but {where} is {score}"
+        )
+    return None
+
+
+def is_spawned(slide: Slide, board: Board) -> bool:
+    """Whether ``board`` is the afterstate of a slide with exactly one 2 or 4 in an empty cell more."""
+    after = slide.afterstate
+    if (after.rows, after.columns) != (board.rows, board.columns):
+        return False
+    changed = [pair for pair in zip(after.cells, board.cells, strict=True) if pair[0] != pair[1]]
+    return changed in ([(0, 1)], [(0, 2)])
+
+
+def _fault_in_totals(record: GameRecord) -> Fault | None:
+    final = Board.from_tiles(record.final_board)
+    checks = (
+        ("totalMoves", record.total_moves, len(record.moves)),
+        ("maxTile", record.max_tile, final.max_tile),
+        ("won", record.won, final.max_tile >= WINNING_TILE),
+    )
+    for name, found, expected in checks:
+        if found != expected:
+            return Fault(None, f"{name} is {found}: expected {expected} by the moves and the final board")
+    if record.outcome == "game_over" and not final.is_over:
+        legal = ", ".join(direction.value for direction in final.legal_directions())
+        return Fault(
+            len(record.moves) or None,
+            f"the outcome is game_over, but the final board '{final}' still has legal moves: {legal}",
+        )
+    try:
+        datetime.datetime.fromisoformat(record.timestamp)
+    except ValueError:
+        return Fault(None, f"timestamp {record.timestamp[:40]!r} is no date and time: expected ISO 8601")
+    return None
