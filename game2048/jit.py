@@ -39,6 +39,14 @@ def kernel(function: F) -> F:
     return cast(F, numba.njit(nogil=True, cache=True, _nrt=False)(function))
 
 
+def inlined_kernel(function: F) -> F:
+    """As `kernel`, for a small function called from few places: its code is put there.
+
+    A call that the compiler does not inline by itself copies every field of every NamedTuple to the stack.
+    """
+    return cast(F, numba.njit(nogil=True, cache=True, _nrt=False, forceinline=True)(function))
+
+
 def allocating_kernel(function: F) -> F:
     """As `kernel`, for the outermost function of a computation, which makes the arrays that it hands down."""
     return cast(F, numba.njit(nogil=True, cache=True)(function))

@@ -1,0 +1,102 @@
+"""What a run of games is told, and what it gives back. Light: no browser driver, no Pillow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bot.player import Goal
+from game2048.wire import Hello, is_loopback
+from recordings.record import GameRecord
+from scraper.browser import BrowserOptions
+
+SITE_MOVES_PER_SECOND = 20.0
+"""The rate on pages of other machines where none is asked for; on this machine there is no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolverOptions:
+    """Which solver, and how far it searches; ``None`` is the server's own choice.
+
+    Attributes:
+        server: a running server's address; ``None`` starts one for as long as the games last.
+        token: what that server asks for.
+        engine: the engine's name.
+        depth: in the engine's own count.
+        time_ms: milliseconds a move.
+    """
+
+    server: str | None = None
+    token: str | None = None
+    engine: str | None = None
+    depth: int | None = None
+    time_ms: float | None = None
+
+    def arguments(self) -> list[str]:
+        """As arguments of ``bot2048 serve``, so that a server of our own loads this engine first."""
+        given = (("--engine", self.engine), ("--depth", self.depth), ("--time-ms", self.time_ms))
+        return [word for name, value in given if value is not None for word in (name, str(value))]
+
+    def described(self, hello: Hello) -> str:
+        """The engine and its limits, as records name them."""
+        words = [self.engine or hello.default_engine]
+        words += [f"depth={self.depth}"] if self.depth is not None else []
+        words += [f"time_ms={self.time_ms:g}"] if self.time_ms is not None else []
+        return " ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class GifOptions:
+    """How GIFs are drawn; see `recordings.gif.write_gif`."""
+
+    frames: int
+    ms: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlayOptions:
+    """All that a run of games is told.
+
+    Attributes:
+        url: the page.
+        games: how many to play, one after another.
+        out: the folder of the recordings.
+        goal: when to stop a game.
+        solver: what chooses.
+        browser: what opens the page.
+        gif: how GIFs are drawn; ``None`` for none.
+    """
+
+    url: str
+    games: int
+    out: Path
+    goal: Goal
+    solver: SolverOptions
+    browser: BrowserOptions
+    gif: GifOptions | None
+
+
+@dataclass(frozen=True, slots=True)
+class GameSummary:
+    """One game played.
+
+    Attributes:
+        record: its record.
+        seconds: from the first question to the last confirmation.
+        gif: where its GIF is, if one was drawn.
+    """
+
+    record: GameRecord
+    seconds: float
+    gif: Path | None
+
+
+def rate_for(url: str, asked: float | None) -> float | None:
+    """Moves a second on a page: as asked (0 for no limit), else gentle with machines that are not ours."""
+    if asked is not None:
+        return asked or None
+    parts = urlsplit(url)
+    here = parts.scheme == "file" or is_loopback(parts.hostname or "")
+    return None if here else SITE_MOVES_PER_SECOND

@@ -1,0 +1,212 @@
+"""A solver server process of one's own, on a free loopback port, that never outlives its owner."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import logging
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from types import TracebackType
+from typing import Self
+
+from game2048.errors import SolverError
+
+log = logging.getLogger(__name__)
+
+_LOG_LINE = re.compile(r"(DEBUG|INFO|WARNING|ERROR|CRITICAL) ([\w.]+): (.*)")
+_LISTENING = "listening on "
+_KEPT_LINES = 20
+_LONGEST_LINE = 4096
+
+
+class OwnServer:
+    """Starts ``python -m solver_server serve`` for an ``async with`` block and ends it after.
+
+    The server ends by itself when this process is gone, however that died: it watches its standard input.
+    What it logs comes out of this module's logger. Give `ensure_running` to a `SolverClient`: a server that
+    dies in mid-game is then started again, and the game goes on.
+
+    Args:
+        arguments: further arguments of ``serve``.
+        start_timeout: seconds until the server must listen.
+        stop_timeout: seconds until it must have ended by itself; then it is ended by force.
+    """
+
+    def __init__(
+        self, arguments: Sequence[str] = (), *, start_timeout: float = 60.0, stop_timeout: float = 8.0
+    ) -> None:
+        self._arguments = tuple(arguments)
+        self._start_timeout = start_timeout
+        self._stop_timeout = stop_timeout
+        self._process: asyncio.subprocess.Process | None = None
+        self._url = ""
+        self._last_lines: collections.deque[str] = collections.deque(maxlen=_KEPT_LINES)
+        self._readers: list[asyncio.Task[None]] = []
+        self._turn = asyncio.Lock()
+
+    @property
+    def url(self) -> str:
+        """Where the server listens; after a restart, another port."""
+        return self._url
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the process, if one was started."""
+        return None if self._process is None else self._process.pid
+
+    async def __aenter__(self) -> Self:
+        await self.ensure_running()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        async with self._turn:
+            await self._end()
+
+    async def ensure_running(self) -> str:
+        """The url of the running server, started (again) if there is none.
+
+        Raises:
+            SolverError: it does not start; with the last lines it wrote.
+        """
+        async with self._turn:
+            process = self._process
+            if process is not None and process.returncode is None:
+                return self._url
+            if process is not None:
+                await self._end()
+                said = self._last_lines[-1] if self._last_lines else "it wrote nothing"
+                log.warning("the solver server ended (%s: %s); starting it again", _ending(process), said)
+            try:
+                await self._start()
+            except BaseException:
+                await self._end()
+                raise
+            return self._url
+
+    async def _start(self) -> None:
+        self._last_lines.clear()
+        try:
+            self._process = process = await asyncio.create_subprocess_exec(
+                *_command(self._arguments),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=_environment(),
+                # Ctrl-C in a terminal goes to every process of the group: the owner ends the server itself.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SolverError(f"cannot start a solver server with {sys.executable!r}: {error}") from error
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._readers = [asyncio.create_task(self._read_stderr(process.stderr))]
+        try:
+            async with asyncio.timeout(self._start_timeout):
+                url = await _listening_url(process.stdout)
+        except TimeoutError:
+            url, why = None, f"did not listen within {self._start_timeout:g} s"
+        else:
+            why = "ended before it listened"
+        self._readers.append(asyncio.create_task(_drain(process.stdout)))
+        if url is None:
+            await self._end()
+            raise SolverError(f"the solver server {why} ({_ending(process)}): {self._last_words()}")
+        self._url = url
+        log.info("started a solver server on %s", url)
+
+    def _last_words(self) -> str:
+        lines = list(self._last_lines) or ["it wrote nothing; try `bot2048 serve` by itself"]
+        if lines[-1].lower().startswith("error: "):  # a told failure needs no more
+            return lines[-1][len("error: ") :]
+        return "\n".join(["it wrote at last:", *lines])
+
+    async def _read_stderr(self, stream: asyncio.StreamReader) -> None:
+        level = logging.DEBUG
+        async for line in _lines(stream):
+            self._last_lines.append(line)
+            match = _LOG_LINE.fullmatch(line)
+            if match is None:  # the line goes on with what was logged before, as a traceback does
+                log.log(level, "solver server: %s", line)
+            else:
+                level = logging.getLevelNamesMapping()[match[1]]
+                log.log(level, "solver server: %s", match[3])
+
+    async def _end(self) -> None:
+        """End the process: at the end of its input it stops; else by SIGTERM; else by SIGKILL."""
+        process = self._process
+        if process is None:
+            return
+        assert process.stdin is not None
+        try:
+            process.stdin.close()
+            for patience, force in ((self._stop_timeout, process.terminate), (2.0, process.kill)):
+                if await _ends_within(process, patience):
+                    break
+                log.warning("the solver server does not stop; ending it by force")
+                force()
+        finally:
+            if process.returncode is None:
+                process.kill()
+        await process.wait()
+        await asyncio.gather(*self._readers)
+        self._process = None
+
+
+def _command(arguments: Sequence[str]) -> list[str]:
+    if not sys.executable:
+        raise SolverError("cannot start a solver server: this Python does not know its own path")
+    # -P: modules of the current folder, whatever it is, must not shadow the program's own.
+    serve = [sys.executable, "-P", "-m", "solver_server", "serve"]
+    return [*serve, "--host", "127.0.0.1", "--port", "0", "--stop-with-stdin", *arguments]
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment without the token of some other server."""
+    return {name: value for name, value in os.environ.items() if name != "BOT2048_TOKEN"}
+
+
+def _ending(process: asyncio.subprocess.Process) -> str:
+    code = process.returncode
+    if code is None:
+        return "still running"
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+async def _ends_within(process: asyncio.subprocess.Process, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await process.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _listening_url(stdout: asyncio.StreamReader) -> str | None:
+    """The url that the server announces; ``None`` if its output ends before."""
+    while line := (await stdout.readline()).decode("utf-8", "replace"):
+        if line.startswith(_LISTENING):
+            return line.removeprefix(_LISTENING).strip()
+    return None
+
+
+async def _drain(stream: asyncio.StreamReader) -> None:
+    while await stream.read(4096):
+        pass
+
+
+async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """The lines of a stream; longer ones are cut (`StreamReader.readline` would raise)."""
+    rest = b""
+    while chunk := await stream.read(_LONGEST_LINE):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line[:_LONGEST_LINE].decode("utf-8", "replace").rstrip("\r")
+        rest = rest[:_LONGEST_LINE]
+    if rest:
+        yield rest.decode("utf-8", "replace")

@@ -1,0 +1,114 @@
+"""Games on one page: the browser, the solver server and the folder of recordings around `player`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+from bot.client import SolverClient
+from bot.options import GameSummary, PlayOptions, SolverOptions
+from bot.own_server import OwnServer
+from bot.player import GamePlayer, Progress, Solver
+from game2048.board import Board
+from game2048.errors import SolverError
+from game2048.wire import DecisionMessage, GameOver, Hello
+from recordings import prepare_folder
+from recordings.gif import write_gif
+from recordings.journal import GameJournal
+from recordings.record import GameRecord
+from scraper.live_page import LivePage, open_page
+
+
+async def play_games(
+    options: PlayOptions, report: Callable[[Progress], None], done: Callable[[GameSummary], None]
+) -> None:
+    """Play games on a page, one after another, recording each.
+
+    Args:
+        options: see `PlayOptions`.
+        report: called after each move.
+        done: called after each game that had a move, also after one that was broken off.
+
+    Raises:
+        PageError, SolverError, RecordError: see `GamePlayer.play`; also before the first game, where the
+            folder cannot be written, no browser starts, the page shows no board, or no server answers.
+    """
+    prepare_folder(options.out)
+    async with _opened(options) as (client, page):
+        hello = await client.connect()
+        reading = await page.open(options.url)
+        _check_size(hello, options.solver, reading.board)
+        for game in range(options.games):
+            if game or not reading.board.legal_directions():
+                reading = await page.new_game()
+            journal = GameJournal.create(
+                options.out, source=options.url, solver=options.solver.described(hello)
+            )
+            player = GamePlayer(page, _asking(client, options.solver), journal, options.goal, report)
+            begun = time.perf_counter()
+            try:
+                await player.play(reading)
+            finally:
+                seconds = time.perf_counter() - begun
+                if player.record is not None:
+                    gif = _draw(player.record, options)
+                    done(GameSummary(player.record, seconds, gif))
+
+
+@contextlib.asynccontextmanager
+async def _opened(options: PlayOptions) -> AsyncIterator[tuple[SolverClient, LivePage]]:
+    """A solver and a browser, started side by side."""
+    async with contextlib.AsyncExitStack() as stack:
+
+        async def solver() -> SolverClient:
+            if options.solver.server is not None:
+                return SolverClient(options.solver.server, token=options.solver.token)
+            own = await stack.enter_async_context(OwnServer(options.solver.arguments()))
+            return SolverClient(own.ensure_running)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                client = group.create_task(solver())
+                page = group.create_task(stack.enter_async_context(open_page(options.browser)))
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        stack.push_async_callback(client.result().close)
+        yield client.result(), page.result()
+
+
+def _check_size(hello: Hello, solver: SolverOptions, board: Board) -> None:
+    """Tell at once if the engine does not play boards of this size.
+
+    Raises:
+        SolverError: it does not.
+    """
+    name = solver.engine or hello.default_engine
+    size = f"{board.rows}x{board.columns}"
+    for info in hello.engines:
+        if info.name == name and not {"any", size} & set(info.boards):
+            fitting = [e.name for e in hello.engines if {"any", size} & set(e.boards)]
+            raise SolverError(
+                f"engine {name!r} does not play boards of {size}, as this page has: "
+                f"expected one of {', '.join(fitting) or 'none; another server may'}"
+            )
+
+
+def _asking(client: SolverClient, options: SolverOptions) -> Solver:
+    async def ask(board: Board) -> DecisionMessage | GameOver:
+        return await client.choose(board, engine=options.engine, depth=options.depth, time_ms=options.time_ms)
+
+    return ask
+
+
+def _draw(record: GameRecord, options: PlayOptions) -> Path | None:
+    """Draw a game's GIF beside its record, under the first number that is free."""
+    if options.gif is None:
+        return None
+    numbers = (options.out / f"game-{number:03}.gif" for number in range(1, 1_000_000))
+    path = next(path for path in numbers if not path.exists())
+    gif = options.gif
+    write_gif(record, path, max_frames=gif.frames, frame_ms=gif.ms, size=gif.size)
+    return path

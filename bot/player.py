@@ -1,0 +1,216 @@
+"""The loop of one game: read the page, ask the solver, press the key, confirm, record."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from game2048.board import Board
+from game2048.direction import Direction
+from game2048.errors import PageError
+from game2048.wire import DecisionMessage, GameOver
+from recordings.journal import GameJournal
+from recordings.record import GameRecord, Outcome
+from scraper.page import GamePage, Reading, Slid, Status, Unchanged
+
+log = logging.getLogger(__name__)
+
+PRESSES = 4
+"""How often a key is pressed for one move before the page is said not to react."""
+
+UNEXPLAINED = 20
+"""How many boards in a row may defy the rules before the page is given up."""
+
+
+class KeyIgnoredError(PageError):
+    """A key that should have moved the board did nothing, however often it was pressed."""
+
+
+class Solver(Protocol):
+    """What chooses the moves: `bot.client.SolverClient`, asked with one engine and one limit."""
+
+    async def __call__(self, board: Board) -> DecisionMessage | GameOver:
+        """The move for a board."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """When a game is stopped before it is over.
+
+    Attributes:
+        until_tile: as soon as this tile is on the board.
+        max_moves: after so many moves.
+        moves_per_second: no faster than this; ``None`` for as fast as it goes.
+    """
+
+    until_tile: int | None = None
+    max_moves: int | None = None
+    moves_per_second: float | None = None
+
+    def reached(self, board: Board, moves: int) -> bool:
+        """Whether the game is to be stopped now."""
+        if self.until_tile is not None and board.max_tile >= self.until_tile:
+            return True
+        return self.max_moves is not None and moves >= self.max_moves
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a game stands after a move.
+
+    Attributes:
+        moves: made in this game.
+        score: the page's, else counted.
+        board: as it stands.
+    """
+
+    moves: int
+    score: int
+    board: Board
+
+
+class GamePlayer:
+    """Plays one game on a page, from the board as it stands, and records it.
+
+    Args:
+        page: where the game is played.
+        solver: what chooses.
+        journal: where each move is written before its key is pressed.
+        goal: when to stop.
+        report: called after each move.
+
+    Attributes:
+        record: what was recorded, once the game has ended; ``None`` if not a single move was made.
+    """
+
+    def __init__(
+        self,
+        page: GamePage,
+        solver: Solver,
+        journal: GameJournal,
+        goal: Goal,
+        report: Callable[[Progress], None],
+    ) -> None:
+        self._page = page
+        self._solver = solver
+        self._journal = journal
+        self._goal = goal
+        self._report = report
+        self.record: GameRecord | None = None
+        self._moves = 0
+        self._defiant = 0
+        self._due = 0.0
+        self._asked_to_go_on = False
+
+    async def play(self, reading: Reading) -> None:
+        """Play until the game is over, the goal is reached, or something breaks.
+
+        However it ends (a lost page, a lost solver, Ctrl-C), the moves made are recorded first; what broke it
+        is raised after.
+
+        Args:
+            reading: the board as it stands.
+
+        Raises:
+            PageError: the page went away, does not react, or does not play 2048.
+            SolverError: the solver cannot be reached any more.
+            RecordError: the disk does not take the record.
+        """
+        self._reading = reading
+        outcome: Outcome = "interrupted"
+        try:
+            outcome = await self._loop()
+        finally:
+            self.record = self._finish(outcome)
+
+    async def _loop(self) -> Outcome:
+        while True:
+            reading = self._reading
+            if not reading.board.legal_directions():
+                return "game_over"
+            if self._goal.reached(reading.board, self._moves):
+                return "stopped"
+            if reading.status is Status.OVER:
+                log.warning("the page says that the game is over, on a board that has moves left")
+                return "stopped"
+            if reading.status is Status.WON:
+                await self._go_on()
+            answer = await self._solver(self._reading.board)
+            if isinstance(answer, GameOver):
+                return "game_over"
+            await self._wait_for_turn()
+            try:
+                await self._move(Direction.parse(answer.direction))
+            except KeyIgnoredError:
+                if self._reading.status is not Status.WON:
+                    raise
+                log.warning("the page ends the game at the win")
+                return "stopped"
+
+    async def _go_on(self) -> None:
+        """After a win, have the page go on. Pages without a way to say so mostly take keys all the same."""
+        if self._asked_to_go_on:
+            return
+        self._asked_to_go_on = True
+        resumed = await self._page.keep_going()
+        if resumed is not None:
+            self._reading = resumed
+
+    async def _move(self, direction: Direction) -> None:
+        """Press a key until the page has moved."""
+        before = self._reading
+        score = self._journal.append(before.board, direction, before.score)
+        for press in range(PRESSES):
+            outcome = await self._page.move(before, direction)
+            if not isinstance(outcome, Unchanged):
+                break
+            if press and outcome.reading.status is not before.status:
+                break  # a message came up instead
+            log.info("%s did nothing on %s: pressing it again", direction, before.board)
+        else:
+            raise KeyIgnoredError(
+                f"the page does not react: {direction} was pressed {PRESSES} times on {before.board} and "
+                "nothing moved; expected the arrow keys to play the game (is there a dialog in front of it?)"
+            )
+        self._reading = outcome.reading
+        if isinstance(outcome, Unchanged):
+            return
+        self._moves += 1
+        if isinstance(outcome, Slid):
+            self._defiant = 0
+            counted = score + before.board.slide(direction).reward
+        else:
+            counted = score
+            self._take_note(outcome.why)
+        shown = self._reading.score
+        self._report(Progress(self._moves, counted if shown is None else shown, self._reading.board))
+
+    def _take_note(self, why: str) -> None:
+        """Bear with a board that defies the rules, for a while."""
+        self._defiant += 1
+        if self._defiant >= UNEXPLAINED:
+            raise PageError(
+                f"the page does not play 2048: {UNEXPLAINED} boards in a row defy its rules; {why}"
+            )
+        log.warning("%s; playing on", why)
+
+    async def _wait_for_turn(self) -> None:
+        """Keep to the rate asked for."""
+        rate = self._goal.moves_per_second
+        if rate is None:
+            return
+        now = time.monotonic()
+        if self._due > now:
+            await asyncio.sleep(self._due - now)
+        self._due = max(now, self._due) + 1 / rate
+
+    def _finish(self, outcome: Outcome) -> GameRecord | None:
+        if not self._moves:
+            self._journal.discard()
+            return None
+        return self._journal.finish(self._reading.board, self._reading.score, outcome)

@@ -1,0 +1,1 @@
+"""Engines (Expectimax, N-tuple networks), training, evaluation and the asyncio websocket server."""

@@ -1,0 +1,193 @@
+"""The commands ``serve`` and ``hint``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from game2048.board import Board
+from game2048.direction import DIRECTIONS
+from game2048.errors import SolverError
+from game2048.wire import EngineInfo
+from solver_server.agent import Decision, Limit
+from solver_server.pool import EngineOffer
+
+if TYPE_CHECKING:  # imports numba
+    from solver_server.engines import EngineSpec
+
+
+def _known_engine(_ctx: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
+    """Checked only where a name is given: the engines take long to import, and --help needs none."""
+    if name is None:
+        return None
+    from solver_server.engines import spec_of
+
+    try:
+        return spec_of(name).name
+    except SolverError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+_engine = click.option(
+    "--engine",
+    metavar="NAME",
+    callback=_known_engine,
+    help="The engine that plays. [default: the strongest; an unknown name lists them all]",
+)
+_depth = click.option("--depth", type=click.IntRange(1), help="How many moves ahead it searches.")
+_time_ms = click.option(
+    "--time-ms", type=click.FloatRange(0, min_open=True), help="How many milliseconds a move may take."
+)
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes a free port."
+)
+@_engine
+@_depth
+@_time_ms
+@click.option(
+    "--threads", type=click.IntRange(1, 256), help="Searches that run at a time. [default: one a processor]"
+)
+@click.option(
+    "--token",
+    envvar="BOT2048_TOKEN",
+    show_envvar=True,
+    help="What clients must send; needed where --host lets other machines in.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="A web page that may connect, as http://localhost:8000. Repeatable.",
+)
+@click.option("--stop-with-stdin", is_flag=True, help="Stop when standard input ends, for a parent process.")
+@click.option("-v", "--verbose", count=True, help="Log connections; twice, every frame.")
+@click.pass_context
+def serve(
+    ctx: click.Context,
+    host: str,
+    port: int,
+    engine: str | None,
+    depth: int | None,
+    time_ms: float | None,
+    threads: int | None,
+    token: str | None,
+    origins: tuple[str, ...],
+    stop_with_stdin: bool,
+    verbose: int,
+) -> None:
+    """Answer boards with moves, over a websocket (docs/protocol.md).
+
+    Prints `listening on ws://HOST:PORT` once it does. Engine, depth and time are for requests that name none.
+    """
+    from solver_server.engines import DEFAULT_ENGINE
+    from solver_server.server import ServerOptions, SolverServer, serve_until_stopped
+
+    _log_to_stderr(verbose)
+    options = ServerOptions(
+        host=host,
+        port=port,
+        threads=threads or os.cpu_count() or 1,
+        token=token,
+        allowed_origins=origins,
+        default_limit=Limit(depth, time_ms),
+    )
+    server = SolverServer(_offers(), engine or DEFAULT_ENGINE, options)
+    ended_by = asyncio.run(serve_until_stopped(server, _announce, stop_with_stdin=stop_with_stdin))
+    code = 130 if ended_by == signal.SIGINT else 0
+    if server.abandoned:
+        # A search that cannot be stopped holds its thread, and an ordinary exit would wait for that.
+        logging.shutdown()
+        sys.stdout.flush()
+        os._exit(code)
+    ctx.exit(code)
+
+
+@click.command()
+@click.argument("board", nargs=-1, required=True, metavar="BOARD")
+@_engine
+@_depth
+@_time_ms
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def hint(
+    board: tuple[str, ...], engine: str | None, depth: int | None, time_ms: float | None, as_json: bool
+) -> None:
+    """Say which move an engine would make on BOARD, and what it thinks of each.
+
+    BOARD is the tiles row by row, parted by /, 0 or . for empty, as "2 4 8 16 / . . 2 4 / . . . 2 / . . . .".
+    """
+    from solver_server.engines import DEFAULT_ENGINE, spec_of
+    from solver_server.session import check_board, check_limit
+
+    position = Board.from_text(" ".join(board))
+    spec = spec_of(engine or DEFAULT_ENGINE)
+    limit = Limit(depth, time_ms)
+    check_limit(_info(spec), limit)
+    check_board(_info(spec), position)
+    decision = spec.create().choose(position, limit)
+    click.echo(_as_json(decision, spec.name) if as_json else _as_text(decision))
+
+
+def _as_text(decision: Decision | None) -> str:
+    if decision is None:
+        return "game over: no direction changes this board"
+    lines = [str(decision.direction)]
+    for direction in DIRECTIONS:
+        value = decision.values.get(direction)
+        lines.append(f"  {direction!s:<6} {'illegal' if value is None else format(value, '.4f'):>16}")
+    return "\n".join(lines)
+
+
+def _as_json(decision: Decision | None, engine: str) -> str:
+    if decision is None:
+        return json.dumps({"direction": None, "game_over": True, "engine": engine})
+    return json.dumps(
+        {
+            "direction": str(decision.direction),
+            "game_over": False,
+            "engine": engine,
+            "values": {str(direction): decision.values.get(direction) for direction in DIRECTIONS},
+            "depth": decision.depth,
+            "nodes": decision.nodes,
+            "elapsed_ms": decision.elapsed_ms,
+        }
+    )
+
+
+def _offers() -> list[EngineOffer]:
+    from solver_server.engines import ENGINES
+
+    return [EngineOffer(_info(spec), spec.create) for spec in ENGINES.values()]
+
+
+def _info(spec: EngineSpec) -> EngineInfo:
+    return EngineInfo(
+        name=spec.name,
+        summary=spec.summary,
+        boards=spec.boards,
+        max_depth=spec.max_depth,
+        default_depth=spec.default_depth,
+        min_depth=spec.depths.minimum,
+    )
+
+
+def _announce(url: str) -> None:
+    click.echo(f"listening on {url}")  # flushed, for whoever waits for this line
+
+
+def _log_to_stderr(verbose: int) -> None:
+    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+    # A parent process takes these lines apart again (bot.own_server).
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    logging.getLogger().setLevel(level)

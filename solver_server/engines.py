@@ -1,0 +1,122 @@
+"""The engines by name: what `serve`, `play` and `hint` offer.
+
+An engine is an evaluator, a chance policy and a way to count depth; all of them search by the same kernel.
+Kernels are loaded when an engine is made, so that names and limits can be had at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from game2048.errors import SolverError
+from solver_server.agent import Agent
+from solver_server.depth import PLAYER_MOVES, DepthRule
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpec:
+    """One engine.
+
+    Attributes:
+        name: what the wire and the command line call it.
+        summary: one line for people.
+        boards: the sizes it plays, as ``"4x4"``; ``("any",)`` for 2×2 to 8×8.
+        depths: how it counts depth.
+        make: a new instance, for one thread.
+    """
+
+    name: str
+    summary: str
+    boards: tuple[str, ...]
+    depths: DepthRule
+    make: Callable[[DepthRule], Agent]
+
+    @property
+    def max_depth(self) -> int:
+        """The greatest depth it takes."""
+        return self.depths.maximum
+
+    @property
+    def default_depth(self) -> int | None:
+        """The depth it plays without a limit."""
+        return self.depths.default
+
+    def plays(self, rows: int, columns: int) -> bool:
+        """Whether it plays boards of that size."""
+        return "any" in self.boards or f"{rows}x{columns}" in self.boards
+
+    def create(self) -> Agent:
+        """A new instance; one thread at a time may use it."""
+        return self.make(self.depths)
+
+
+def _fast(depths: DepthRule) -> Agent:
+    from solver_server.search.agent import ExpectimaxAgent, make_search
+    from solver_server.search.chance import make_policy
+    from solver_server.search.heuristics import make_line_heuristic
+
+    chance = make_policy(min_probability=1e-4)
+    return ExpectimaxAgent(make_search(make_line_heuristic(), chance, log2_entries=18), depths)
+
+
+def _composite(depths: DepthRule) -> Agent:
+    from solver_server.search.agent import ExpectimaxAgent, make_search
+    from solver_server.search.chance import make_policy
+    from solver_server.search.heuristics import make_composite
+
+    chance = make_policy(exact_up_to=0, sample_cells=4)
+    search = make_search(make_composite(), chance, exact_depth=True, log2_entries=14)
+    return ExpectimaxAgent(search, depths, on_grid=True)
+
+
+def _gradient(depths: DepthRule) -> Agent:
+    from solver_server.search.agent import ExpectimaxAgent, make_search
+    from solver_server.search.chance import make_policy
+    from solver_server.search.heuristics import make_gradient
+
+    chance = make_policy(exact_up_to=6, sample_pairs=6)
+    search = make_search(make_gradient(), chance, exact_depth=True, log2_entries=16)
+    return ExpectimaxAgent(search, depths, on_grid=True)
+
+
+_ALL = (
+    EngineSpec(
+        "fast",
+        "expectimax over a tuned row and column evaluation; any board; depth in player moves",
+        ("any",),
+        PLAYER_MOVES,
+        _fast,
+    ),
+    EngineSpec(
+        "composite",
+        "expectimax over position, space, monotonicity, smoothness and corner, up to 4 cells sampled a spawn; "
+        "depth counts plies, moves and spawns alike",
+        ("4x4",),
+        DepthRule(minimum=2, maximum=6, default=4, plies_each=1, plies_off=0),
+        _composite,
+    ),
+    EngineSpec(
+        "gradient",
+        "expectimax over space, a snake of weights and smoothness, 6 spawns sampled on open boards; "
+        "depth in player moves, the last one's spawn included",
+        ("4x4",),
+        DepthRule(minimum=1, maximum=5, default=3, plies_each=2, plies_off=0),
+        _gradient,
+    ),
+)
+
+ENGINES: dict[str, EngineSpec] = {spec.name: spec for spec in _ALL}
+DEFAULT_ENGINE = "fast"
+
+
+def spec_of(name: str) -> EngineSpec:
+    """The engine of that name.
+
+    Raises:
+        SolverError: there is none.
+    """
+    try:
+        return ENGINES[name]
+    except KeyError:
+        raise SolverError(f"engine {name!r} is unknown: expected one of {', '.join(ENGINES)}") from None

@@ -1,0 +1,1 @@
+"""Expectimax search: one kernel over any board, any evaluator and any chance policy."""

@@ -1,0 +1,110 @@
+"""An engine that chooses by expectimax: a `Search` and how its depth is counted."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from game2048 import bitboard, grid
+from game2048.board import Board
+from game2048.direction import DIRECTIONS
+from game2048.errors import SolverError
+from solver_server.agent import Decision, Limit
+from solver_server.depth import DepthRule
+from solver_server.search.chance import ChancePolicy, make_spawns
+from solver_server.search.expectimax import LEVELS, Search, decide, make_stack
+from solver_server.search.transposition import make_table
+
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+def make_search(
+    evaluator: Any, chance: ChancePolicy, *, log2_entries: int, exact_depth: bool = False
+) -> Search:
+    """A search over an evaluator, with all its scratch and table of its own."""
+    return Search(
+        rows=bitboard.make_row_tables(),
+        evaluator=evaluator,
+        chance=chance,
+        spawns=make_spawns(LEVELS),
+        stack=make_stack(()),
+        exact_depth=exact_depth,
+        table=make_table(log2_entries),
+        counters=np.zeros(2, dtype=np.int64),
+        values=np.zeros((2, 4)),
+        deadline=np.zeros(1),
+        clock=np.zeros(2, dtype=np.int64),
+    )
+
+
+class ExpectimaxAgent:
+    """Chooses by `expectimax.decide`.
+
+    Args:
+        search: what to search with.
+        depths: how its depth is counted.
+        on_grid: whether 4×4 boards too are searched as grids, which need no downgrading past 32768.
+    """
+
+    def __init__(self, search: Search, depths: DepthRule, *, on_grid: bool = False) -> None:
+        self._search = search
+        self._stack_shape: tuple[int, ...] = ()
+        self._depths = depths
+        self._on_grid = on_grid
+
+    def choose(self, board: Board, limit: Limit) -> Decision | None:
+        """See `Agent.choose`."""
+        begun = time.perf_counter()
+        first, last, seconds = self._span(limit)
+        # Samples depend on the board alone: the same board gets the same answer, whatever was asked before.
+        self._search.chance.random_state[0] = (hash_of(board) * _GOLDEN) & 0xFFFFFFFFFFFFFFFF
+        position = self._position(board)
+        self._fit_stack(position.shape[1:])
+        best, plies = decide(position, first, last, seconds, self._search)
+        if best < 0:
+            return None
+        return Decision(
+            direction=DIRECTIONS[best],
+            values={
+                direction: float(value)
+                for direction, value in zip(DIRECTIONS, self._search.values[0], strict=True)
+                if not math.isnan(value)
+            },
+            depth=self._depths.depth(plies),
+            nodes=int(self._search.counters[0]),
+            elapsed_ms=(time.perf_counter() - begun) * 1000,
+        )
+
+    def _position(self, board: Board) -> npt.NDArray[Any]:
+        """The board as the search takes it: an array of one."""
+        cells = grid.from_board(board)
+        if self._on_grid or (board.rows, board.columns) != (4, 4):
+            return cells[np.newaxis]
+        return np.array([bitboard.downgrade(cells)], dtype=np.uint64)
+
+    def _fit_stack(self, shape: tuple[int, ...]) -> None:
+        if shape != self._stack_shape:
+            self._search = self._search._replace(stack=make_stack(shape))
+            self._stack_shape = shape
+
+    def _span(self, limit: Limit) -> tuple[int, int, float]:
+        """Plies of the first and last search, and seconds for all but the first."""
+        depths = self._depths
+        depth = None if limit.depth is None else depths.check(limit.depth)
+        if limit.time_ms is None:
+            plies = depths.plies(depth if depth is not None else depths.default)
+            return plies, plies, math.inf
+        if not 0 < limit.time_ms < math.inf:
+            raise SolverError(f"a time limit of {limit.time_ms} ms is out of range: expected more than 0")
+        last = depths.plies(depth if depth is not None else depths.maximum)
+        first = 2 - last % 2
+        return first, last, limit.time_ms / 1000
+
+
+def hash_of(board: Board) -> int:
+    """A number that depends on the board alone, the same in every process."""
+    return int.from_bytes(board.cells, "big") + board.columns

@@ -1,0 +1,119 @@
+"""How chance nodes are expanded: every spawn, or a sample of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from game2048.jit import kernel
+from game2048.spawn import P_FOUR, P_TWO, next_random, pick
+from solver_server.search.position import count_cells, is_empty
+
+_next_random = kernel(next_random)
+_pick = kernel(pick)
+
+
+class ChancePolicy(NamedTuple):
+    """How a chance node is expanded.
+
+    Attributes:
+        exact_up_to: with at most so many empty cells each is expanded into a 2 (0.9) and a 4 (0.1).
+        sample_cells: above that, so many distinct cells are drawn, each expanded into both tiles; or, if 0,
+        sample_pairs: so many (cell, tile) pairs are drawn by the spawn rule, with replacement.
+        min_probability: a node reached from the root with less probability is not expanded but evaluated.
+        random_state: uint64 [1], the generator of the samples.
+    """
+
+    exact_up_to: int
+    sample_cells: int
+    sample_pairs: int
+    min_probability: float
+    random_state: npt.NDArray[np.uint64]
+
+
+class Spawns(NamedTuple):
+    """Scratch for the spawns of the chance nodes on the current path, a row for each level of it.
+
+    Attributes:
+        cells: int64 [levels, 128].
+        exponents: int64 [levels, 128].
+        weights: float64 [levels, 128], summing to 1 over the spawns of a node.
+    """
+
+    cells: npt.NDArray[np.int64]
+    exponents: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64]
+
+
+def make_policy(
+    exact_up_to: int = 64, sample_cells: int = 0, sample_pairs: int = 0, min_probability: float = 0.0
+) -> ChancePolicy:
+    """A chance policy; by default every spawn is expanded."""
+    return ChancePolicy(
+        exact_up_to, sample_cells, sample_pairs, min_probability, np.zeros(1, dtype=np.uint64)
+    )
+
+
+def make_spawns(levels: int) -> Spawns:
+    """Scratch for so many levels."""
+    shape = (levels, 128)
+    return Spawns(np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64), np.zeros(shape))
+
+
+@kernel
+def list_spawns(after: Any, level: int, policy: ChancePolicy, spawns: Spawns) -> int:
+    """Write the spawns to expand on an afterstate into row ``level``; how many there are."""
+    cells = spawns.cells[level]
+    empties = 0
+    for cell in range(count_cells(after)):
+        if is_empty(after, cell):
+            cells[empties] = cell
+            empties += 1
+    if empties <= policy.exact_up_to:
+        return _both_tiles(empties, level, spawns)
+    if policy.sample_cells > 0:
+        return _both_tiles(_shuffle(cells, empties, policy), level, spawns)
+    return _draw_pairs(empties, level, policy, spawns)
+
+
+@kernel
+def _both_tiles(count: int, level: int, spawns: Spawns) -> int:
+    """Give each of the first ``count`` cells of a row a 2 and a 4; how many spawns that makes."""
+    for i in range(count):
+        spawns.cells[level, count + i] = spawns.cells[level, i]
+        spawns.exponents[level, i] = 1
+        spawns.exponents[level, count + i] = 2
+        spawns.weights[level, i] = P_TWO / count
+        spawns.weights[level, count + i] = P_FOUR / count
+    return 2 * count
+
+
+@kernel
+def _shuffle(cells: Any, empties: int, policy: ChancePolicy) -> int:
+    """Bring ``sample_cells`` distinct cells to the front (a partial Fisher-Yates shuffle); how many."""
+    wanted = min(policy.sample_cells, empties)
+    for i in range(wanted):
+        state, number = _next_random(policy.random_state[0])
+        policy.random_state[0] = state
+        j = i + int(((number >> np.uint64(32)) * np.uint64(empties - i)) >> np.uint64(32))
+        cells[i], cells[j] = cells[j], cells[i]
+    return wanted
+
+
+@kernel
+def _draw_pairs(empties: int, level: int, policy: ChancePolicy, spawns: Spawns) -> int:
+    """Replace the listed cells by (cell, tile) pairs drawn by the spawn rule; how many."""
+    cells = spawns.cells[level]
+    count = policy.sample_pairs
+    for i in range(count):  # drawn pairs go behind the listed cells first, which must stay readable
+        state, number = _next_random(policy.random_state[0])
+        policy.random_state[0] = state
+        which, exponent = _pick(number, np.uint64(empties))
+        cells[empties + i] = cells[which]
+        spawns.exponents[level, i] = exponent
+        spawns.weights[level, i] = 1.0 / count
+    for i in range(count):
+        cells[i] = cells[empties + i]
+    return count

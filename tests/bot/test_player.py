@@ -1,0 +1,248 @@
+"""The loop of one game, against a page that follows a script."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bot.player import PRESSES, UNEXPLAINED, GamePlayer, Goal, KeyIgnoredError, Progress
+from game2048 import Board, Direction
+from game2048.errors import PageError, SolverError
+from game2048.spawn import Spawner
+from game2048.wire import DecisionMessage, GameOver
+from recordings.journal import GameJournal
+from recordings.replay import verify
+from scraper.page import MoveOutcome, Reading, Slid, Status, Unchanged, Unexplained
+
+START = Board.from_text("2 4 8 16 / 2 4 8 16 / 0 0 0 0 / 0 0 0 0")
+
+
+def reading(board: Board, score: int | None = 0, status: Status = Status.PLAYING) -> Reading:
+    return Reading(board, score, None, status, "script")
+
+
+class ScriptedPage:
+    """A page that plays by the rules, unless `twist` says otherwise for a move."""
+
+    def __init__(self, first: Reading) -> None:
+        self.now = first
+        self.url = "script:"
+        self.pressed: list[Direction] = []
+        self.kept_going = 0
+        self.can_keep_going = True
+        self.spawner = Spawner(1)
+        self.twist: Callable[[Reading, Direction], MoveOutcome | None] = lambda _before, _direction: None
+
+    async def open(self, url: str) -> Reading:
+        return self.now
+
+    async def read(self) -> Reading:
+        return self.now
+
+    async def press(self, direction: Direction) -> None:
+        self.pressed.append(direction)
+
+    async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
+        await self.press(direction)
+        twisted = self.twist(before, direction)
+        if twisted is not None:
+            self.now = twisted.reading
+            return twisted
+        slide = before.board.slide(direction)
+        score = None if before.score is None else before.score + slide.reward
+        self.now = reading(self.spawner.spawn(slide.afterstate), score)
+        return Slid(self.now)
+
+    async def keep_going(self) -> Reading | None:
+        self.kept_going += 1
+        if not self.can_keep_going:
+            return None
+        self.now = reading(self.now.board, self.now.score)
+        return self.now
+
+    async def new_game(self) -> Reading:
+        raise NotImplementedError
+
+
+async def first_legal(board: Board) -> DecisionMessage | GameOver:
+    legal = board.legal_directions()
+    if not legal:
+        return GameOver(1)
+    return DecisionMessage(1, legal[0].value, {legal[0].value: 0.0}, 1, 1, 0.1, "first")
+
+
+class Game:
+    """A player on a scripted page, with its reports."""
+
+    def __init__(self, folder: Path, first: Reading, goal: Goal | None = None) -> None:
+        self.page = ScriptedPage(first)
+        self.journal = GameJournal.create(folder, source="script:", solver="first")
+        self.reports: list[Progress] = []
+        self.player = GamePlayer(self.page, first_legal, self.journal, goal or Goal(), self.reports.append)
+
+    async def play(self) -> None:
+        await self.player.play(self.page.now)
+
+
+async def test_a_game_is_played_to_its_end_and_recorded(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START))
+    await game.play()
+    record = game.player.record
+    assert record is not None
+    assert record.outcome == "game_over"
+    assert verify(record) is None
+    assert record.total_moves == len(game.page.pressed) == len(game.reports)
+    assert record.final_score == game.page.now.score == game.reports[-1].score
+    assert Board.from_tiles(record.final_board).is_over
+
+
+async def test_goals_stop_a_game(tmp_path: Path) -> None:
+    moves = Game(tmp_path, reading(START), Goal(max_moves=7))
+    await moves.play()
+    assert moves.player.record is not None
+    assert (moves.player.record.total_moves, moves.player.record.outcome) == (7, "stopped")
+    tile = Game(tmp_path, reading(START), Goal(until_tile=32))
+    await tile.play()
+    assert tile.player.record is not None
+    assert (tile.player.record.max_tile, tile.player.record.outcome) == (32, "stopped")
+
+
+async def test_a_score_that_the_page_does_not_show_is_counted(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START, None), Goal(max_moves=1))
+    await game.play()
+    assert game.player.record is not None
+    # Up merges each column's pair: 4 + 8 + 16 + 32.
+    assert game.player.record.final_score == game.reports[0].score == 60
+
+
+async def test_a_dropped_key_is_pressed_again(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START), Goal(max_moves=3))
+    drops = iter([True, True, False, False, False])
+    game.page.twist = lambda before, _: Unchanged(before) if next(drops) else None
+    await game.play()
+    record = game.player.record
+    assert record is not None
+    assert len(game.page.pressed) == 5
+    assert record.total_moves == 3
+    assert verify(record) is None
+
+
+async def test_a_page_that_ignores_keys_is_told_with_key_and_board(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START))
+    game.page.twist = lambda before, _: Unchanged(before)
+    with pytest.raises(KeyIgnoredError, match=f"up was pressed {PRESSES} times on {START.text()}"):
+        await game.play()
+    assert game.player.record is None
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_win_is_played_on_once_the_page_lets_one(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START, 0, Status.WON), Goal(max_moves=4))
+    await game.play()
+    assert game.page.kept_going == 1
+    assert game.player.record is not None
+    assert game.player.record.total_moves == 4
+
+
+async def test_a_win_without_a_button_is_played_on_all_the_same(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START, 0, Status.WON), Goal(max_moves=2))
+    game.page.can_keep_going = False
+    await game.play()
+    assert game.player.record is not None
+    assert game.player.record.total_moves == 2
+
+
+async def test_a_page_that_ends_the_game_at_the_win_stops_it(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START))
+    game.page.can_keep_going = False
+
+    def win_after_one(before: Reading, direction: Direction) -> MoveOutcome:
+        if before.status is Status.WON:
+            return Unchanged(before)
+        slide = before.board.slide(direction)
+        board = slide.afterstate.with_tile(15, 1)
+        return Slid(reading(board, (before.score or 0) + slide.reward, Status.WON))
+
+    game.page.twist = win_after_one
+    await game.play()
+    record = game.player.record
+    assert record is not None
+    assert (record.total_moves, record.outcome) == (1, "stopped")
+    assert verify(record) is None
+
+
+async def test_a_message_of_the_end_stops_a_game_that_has_moves_left(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START, 0, Status.OVER))
+    await game.play()
+    assert game.player.record is None
+    assert game.page.pressed == []
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_boards_that_defy_the_rules_are_borne_for_a_while(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START))
+    game.page.twist = lambda before, _: Unexplained(reading(START), "no spawn explains it")
+    with pytest.raises(PageError, match="does not play 2048"):
+        await game.play()
+    assert len(game.page.pressed) == UNEXPLAINED
+
+
+async def test_what_was_played_is_recorded_when_the_solver_is_lost(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START))
+    asked = 0
+
+    async def failing(board: Board) -> DecisionMessage | GameOver:
+        nonlocal asked
+        asked += 1
+        if asked > 3:
+            raise SolverError("gone")
+        return await first_legal(board)
+
+    game.player._solver = failing
+    with pytest.raises(SolverError, match="gone"):
+        await game.play()
+    record = game.player.record
+    assert record is not None
+    assert (record.total_moves, record.outcome) == (3, "interrupted")
+    assert verify(record) is None
+
+
+async def test_what_was_played_is_recorded_when_the_player_is_cancelled(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START))
+    stuck = asyncio.Event()
+
+    async def hanging(board: Board) -> DecisionMessage | GameOver:
+        if len(game.reports) == 2:
+            stuck.set()
+            await asyncio.Event().wait()
+        return await first_legal(board)
+
+    game.player._solver = hanging
+    task = asyncio.create_task(game.play())
+    await stuck.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    record = game.player.record
+    assert record is not None
+    assert (record.total_moves, record.outcome) == (2, "interrupted")
+    assert verify(record) is None
+
+
+async def test_a_rate_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    clock = 100.0
+
+    async def sleep(seconds: float) -> None:
+        nonlocal clock
+        waits.append(seconds)
+        clock += seconds
+
+    monkeypatch.setattr("bot.player.asyncio.sleep", sleep)
+    monkeypatch.setattr("bot.player.time.monotonic", lambda: clock)
+    game = Game(tmp_path, reading(START), Goal(max_moves=4, moves_per_second=10))
+    await game.play()
+    assert waits == pytest.approx([0.1, 0.1, 0.1])

@@ -1,0 +1,229 @@
+"""``bot2048 play`` and ``demo`` as a person runs them: real processes, a real browser, our own page."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from recordings.jsonl import read_records
+from recordings.record import GameRecord
+from recordings.replay import verify
+from scraper.demo import serve_demo
+
+BOT = [sys.executable, "-m", "bot.cli"]
+QUICK = ["--engine", "fast", "--depth", "2", "--no-gif"]
+PATIENCE = 240  # seconds; kernels may have to be compiled first
+
+
+def run(*arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*BOT, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env={**os.environ, **(env or {})},
+    )
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*BOT, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"never happened: {what}"
+        time.sleep(0.02)
+
+
+def journaled_moves(folder: Path) -> int:
+    return sum(file.read_bytes().count(b'"direction"') for file in folder.glob("*.journal"))
+
+
+def only_game(folder: Path) -> GameRecord:
+    (record,) = read_records(folder / "games.jsonl")
+    assert verify(record) is None
+    return record
+
+
+@pytest.fixture
+def page() -> Iterator[str]:
+    with serve_demo() as url:
+        yield url
+
+
+@pytest.fixture
+def playing(tmp_path: Path, page: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A game under way, some moves in."""
+    out = tmp_path / "out"
+    process = start("play", page, "--out", str(out), *QUICK)
+    family = [psutil.Process(process.pid)]
+    try:
+        until(lambda: journaled_moves(out) >= 10 or process.poll() is not None, "ten moves")
+        family += family[0].children(recursive=True)
+        yield process, out
+    finally:
+        for member in family:
+            if member.is_running():
+                member.kill()
+        process.communicate()
+
+
+def test_demo_leaves_a_record_and_a_gif(tmp_path: Path) -> None:
+    done = run("demo", "--engine", "fast", "--depth", "2", "--max-moves", "60", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    record = only_game(tmp_path)
+    assert (record.total_moves, record.outcome) == (60, "stopped")
+    assert record.solver == "fast depth=2"
+    assert (tmp_path / "game-001.gif").read_bytes().startswith(b"GIF89a")
+    assert "60 moves" in done.stdout
+    assert str(tmp_path / "games.jsonl") in done.stdout
+
+
+def test_a_seeded_page_and_a_fixed_depth_repeat_the_game(tmp_path: Path) -> None:
+    arguments = ["demo", *QUICK, "--max-moves", "30", "--page-seed", "5", "--size", "5", "--out"]
+    records = []
+    for name in ("a", "b"):
+        assert run(*arguments, str(tmp_path / name)).returncode == 0
+        records.append(only_game(tmp_path / name))
+    assert records[0].moves == records[1].moves
+    assert len(records[0].final_board) == 5
+
+
+def test_several_games_are_added_to_one_folder(tmp_path: Path, page: str) -> None:
+    done = run("play", page, *QUICK, "--games", "2", "--max-moves", "15", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert run("play", page, *QUICK, "--max-moves", "5", "--out", str(tmp_path)).returncode == 0
+    records = list(read_records(tmp_path / "games.jsonl"))
+    assert [record.total_moves for record in records] == [15, 15, 5]
+    assert all(verify(record) is None for record in records)
+    # Each begins anew, with two tiles.
+    assert all(sum(tile > 0 for row in r.moves[0].board for tile in row) == 2 for r in records)
+
+
+def test_a_server_of_ones_own_works_the_same(tmp_path: Path, page: str) -> None:
+    server = start("serve", "--port", "0", "--engine", "fast", "--depth", "2")
+    try:
+        assert server.stdout is not None
+        url = server.stdout.readline().split()[-1]
+        done = run("play", page, "--server", url, "--no-gif", "--max-moves", "25", "--out", str(tmp_path))
+        assert done.returncode == 0, done.stderr
+        assert only_game(tmp_path).total_moves == 25
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def test_ctrl_c_records_the_game_and_leaves_nothing_running(
+    playing: tuple[subprocess.Popen[str], Path],
+) -> None:
+    process, out = playing
+    family = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130, stderr
+    assert "Traceback" not in stderr
+    record = only_game(out)
+    assert record.outcome == "interrupted"
+    assert record.total_moves >= 9
+    assert "interrupted" in stdout
+    _, alive = psutil.wait_procs(family, timeout=30)
+    assert alive == []
+
+
+def test_a_killed_game_is_recovered_whole(playing: tuple[subprocess.Popen[str], Path]) -> None:
+    process, out = playing
+    servers = [
+        child for child in psutil.Process(process.pid).children() if "solver_server" in child.cmdline()
+    ]
+    process.kill()
+    process.communicate()
+    moves = journaled_moves(out)
+    assert not (out / "games.jsonl").exists()
+    recovered = run("records", "recover", str(out))
+    assert recovered.returncode == 0, recovered.stderr
+    record = only_game(out)
+    assert record.outcome == "interrupted"
+    assert record.total_moves == moves
+    _, alive = psutil.wait_procs(servers, timeout=30)
+    assert alive == []
+
+
+def test_a_server_that_dies_in_mid_game_is_started_again(playing: tuple[subprocess.Popen[str], Path]) -> None:
+    process, out = playing
+    (server,) = [
+        child for child in psutil.Process(process.pid).children() if "solver_server" in child.cmdline()
+    ]
+    server.kill()
+    server.wait(30)
+    moves = journaled_moves(out)
+    until(lambda: journaled_moves(out) >= moves + 10, "ten more moves with the new server")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE)
+    assert only_game(out).total_moves >= moves + 9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["http://127.0.0.1:1/"], "http://127.0.0.1:1/"),
+        (["nonsense"], "'nonsense' is no address of a page"),
+        (["DEMO", "--server", "ws://127.0.0.1:1"], "ws://127.0.0.1:1"),
+        (["DEMO", "--out", "FILE/below"], "below"),
+        (["DEMO", "--browser", "/no/such/browser"], "/no/such/browser"),
+        (["DEMO", "--engine", "stockfish"], "stockfish"),
+        (["DEMO", "--engine", "fast", "--depth", "99"], "99"),
+        (["DEMO?size=5", "--engine", "composite"], "does not play boards of 5x5"),
+    ],
+)
+def test_what_cannot_be_played_is_told_in_one_line(
+    arguments: list[str], complaint: str, tmp_path: Path, page: str
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    given = [a.replace("DEMO", page).replace("FILE", str(tmp_path / "file")) for a in arguments]
+    if "--out" not in given:
+        given += ["--out", str(tmp_path / "out")]
+    done = run("play", *given)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert complaint in line
+
+
+def test_a_page_without_a_board_is_told(tmp_path: Path) -> None:
+    page = tmp_path / "empty.html"
+    page.write_text("<!doctype html><title>Nothing here</title><p>Hello.")
+    done = run("play", page.as_uri(), "--out", str(tmp_path / "out"))
+    assert done.returncode == 1
+    assert "board" in done.stderr.splitlines()[-1]
+    assert list((tmp_path / "out").glob("*.journal")) == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--until-tile", "3"], ["--games", "0"], ["--depth", "0"], ["--gif-ms", "0"]]
+)
+def test_bad_usage_exits_with_2(arguments: list[str]) -> None:
+    assert run("play", "http://127.0.0.1:1/", *arguments).returncode == 2
+
+
+def test_probe_prints_what_is_read(page: str) -> None:
+    done = run("probe", page + "?seed=3", "--json")
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert sum(tile > 0 for row in seen["board"] for tile in row) == 2
+    assert seen["score"] == 0

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.sync.client import connect
+
+STUCK_SERVER = """
+import threading
+from fake_engines import Gated, offer
+from solver_server import cli
+
+agent = Gated()
+cli._offers = lambda: [offer(agent, "fast")]
+def tell():
+    agent.searching.acquire()
+    print("searching", flush=True)
+threading.Thread(target=tell, daemon=True).start()
+cli.serve.main(["--port", "0"])
+"""
+
+Process = subprocess.Popen[str]
+Begin = Callable[..., Process]
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "BOT2048_TOKEN"} | more
+
+
+def solver(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "solver_server", *arguments],
+        env=environment(**more),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+
+
+@pytest.fixture
+def begin() -> Iterator[Begin]:
+    """Starts server processes; they are gone when the test ends."""
+    processes: list[Process] = []
+
+    def start(*command: str, **more: str) -> Process:
+        process = subprocess.Popen(
+            [sys.executable, *command],
+            env=environment(**more),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def serve(begin: Begin, *arguments: str, **more: str) -> Process:
+    return begin("-m", "solver_server", "serve", "--port", "0", *arguments, **more)
+
+
+def url_of(process: Process) -> str:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith("listening on ws://127.0.0.1:"), process.communicate()
+    return line.removeprefix("listening on ").strip()
+
+
+def ask(url: str, headers: dict[str, str] | None = None) -> dict[str, Any]:
+    with connect(url, proxy=None, additional_headers=headers) as client:
+        assert json.loads(client.recv())["type"] == "hello"
+        client.send('{"type":"choose","id":1,"board":[[0,0,0,0],[0,0,0,0],[0,0,0,0],[2,4,0,2]],"depth":1}')
+        answer: dict[str, Any] = json.loads(client.recv())
+        return answer
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_serve_announces_itself_answers_and_ends_on_a_signal(
+    begin: Begin, number: signal.Signals, code: int
+) -> None:
+    process = serve(begin)
+    answer = ask(url_of(process))
+    assert answer["type"] == "decision"
+    assert set(answer["values"]) == {"up", "right", "down", "left"} - {"down"}
+    process.send_signal(number)
+    assert process.wait(60) == code
+
+
+def test_serve_ends_with_its_standard_input_if_told_so(begin: Begin) -> None:
+    process = serve(begin, "--stop-with-stdin")
+    url_of(process)
+    out, _ = process.communicate(timeout=60)  # closes its standard input
+    assert (process.returncode, out) == (0, "")
+
+
+def test_serve_ends_although_a_search_does_not(begin: Begin) -> None:
+    process = begin("-c", STUCK_SERVER, PYTHONPATH=str(Path(__file__).parent.parent))
+    url = url_of(process)
+    assert process.stdout is not None
+    with connect(url, proxy=None) as client:
+        client.send('{"type":"choose","id":1,"board":[[2,0],[4,0]]}')
+        assert process.stdout.readline() == "searching\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+
+def test_serve_takes_its_token_from_the_environment(begin: Begin) -> None:
+    process = serve(begin, BOT2048_TOKEN="s3cret")
+    assert ask(url_of(process), {"Authorization": "Bearer s3cret"})["id"] == 1
+
+
+def test_serve_tells_that_the_port_is_in_use(begin: Begin) -> None:
+    port = url_of(serve(begin)).rpartition(":")[2]
+    second = solver("serve", "--port", port)
+    assert second.returncode == 1
+    assert second.stdout == ""
+    assert second.stderr.splitlines() == [
+        f"error: cannot listen on 127.0.0.1:{port}: the port is in use; "
+        "stop the other server, or take a free port with --port 0"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--host", "0.0.0.0"], 1, "--token"),
+        (["--depth", "99"], 1, "depth 99 is out of range"),
+        (["--time-ms", "nan"], 1, "time_ms nan is out of range"),
+        (["--allow-origin", "*"], 1, "scheme://host"),
+        (["--token", "two words"], 1, "the token is not usable"),
+        (["--engine", "stockfish"], 2, "expected one of fast"),
+        (["--port", "65536"], 2, "--port"),
+    ],
+)
+def test_serve_refuses_what_it_cannot_do(arguments: list[str], code: int, said: str) -> None:
+    result = solver("serve", *arguments)
+    assert (result.returncode, result.stdout) == (code, "")
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+OPEN = "2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0"
+
+
+def test_hint_prints_the_move_and_the_four_values() -> None:
+    result = solver("hint", "4 2 2 4 / 8 16 32 64 / 16 8 64 32 / 2 4 8 16", "--depth", "1")
+    assert (result.returncode, result.stderr) == (0, "")
+    move, *values = result.stdout.splitlines()
+    assert move in {"left", "right"}
+    assert [line.split()[0] for line in values] == ["up", "right", "down", "left"]
+    assert [line.split()[1] for line in values[::2]] == ["illegal", "illegal"]
+    by_name = {line.split()[0]: float(line.split()[1]) for line in values[1::2]}
+    assert by_name[move] == max(by_name.values())
+
+
+def test_hint_prints_json() -> None:
+    result = solver("hint", *OPEN.split(), "--depth", "2", "--json")
+    told = json.loads(result.stdout)
+    assert told["direction"] in {"left", "right", "down"}
+    assert told["values"]["up"] is None
+    assert sum(value is not None for value in told["values"].values()) == 3
+    assert (told["game_over"], told["depth"]) == (False, 2)
+
+
+def test_hint_says_that_the_game_is_over() -> None:
+    over = "2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2"
+    assert solver("hint", over).stdout == "game over: no direction changes this board\n"
+    told = json.loads(solver("hint", over, "--json").stdout)
+    assert (told["game_over"], told["direction"]) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([], 2, "BOARD"),
+        (["2 3 / 0 0"], 1, "3 in row 1, column 2 is no tile"),
+        (["2 4 / 0"], 1, "ragged"),
+        ([OPEN, "--depth", "99"], 1, "depth 99 is out of range"),
+        ([OPEN, "--engine", "stockfish"], 2, "expected one of fast"),
+    ],
+)
+def test_hint_refuses_what_it_cannot_do(arguments: list[str], code: int, said: str) -> None:
+    result = solver("hint", *arguments)
+    assert (result.returncode, result.stdout) == (code, "")
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_help_needs_no_kernels() -> None:
+    script = (
+        "import sys, solver_server.cli as cli\n"
+        "for command in (cli.serve, cli.hint):\n"
+        "    command.main(['--help'], standalone_mode=False)\n"
+        "print('numba' in sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.endswith("False\n")
+    for option in ("--token", "--allow-origin", "--stop-with-stdin", "--json", "--time-ms"):
+        assert option in result.stdout
