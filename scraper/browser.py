@@ -1,0 +1,234 @@
+"""Finding and starting a Chromium."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from game2048.errors import PageError
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Playwright
+
+logger = logging.getLogger(__name__)
+
+BROWSER_VARIABLE = "BOT2048_BROWSER"
+
+INSTALLED_NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+    "microsoft-edge-stable",
+    "msedge",
+)
+"""Names on the PATH, in the order of preference."""
+
+INSTALLED_PLACES = {
+    "darwin": (
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    ),
+    "win32": (
+        r"%ProgramFiles%\Chromium\Application\chrome.exe",
+        r"%LocalAppData%\Chromium\Application\chrome.exe",
+        r"%ProgramFiles%\Google\Chrome\Application\chrome.exe",
+        r"%ProgramFiles(x86)%\Google\Chrome\Application\chrome.exe",
+        r"%LocalAppData%\Google\Chrome\Application\chrome.exe",
+        r"%ProgramFiles(x86)%\Microsoft\Edge\Application\msedge.exe",
+        r"%ProgramFiles%\Microsoft\Edge\Application\msedge.exe",
+    ),
+    "linux": ("/usr/lib/chromium/chromium", "/opt/google/chrome/chrome", "/snap/bin/chromium"),
+}
+"""Where browsers are that are not on the PATH, by `sys.platform`."""
+
+QUIET_FLAGS = (
+    # Nothing goes over the network but what the page asks for.
+    "--disable-background-networking",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--no-pings",
+)
+UNTHROTTLED_FLAGS = (
+    # Timers and animation frames keep their pace when the window is covered or another tab is in front.
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+)
+UNLIMITED_FRAMES_FLAGS = (
+    # Pages put their tiles up in animation frames: with 60 a second, two of them would take 33 ms a move.
+    "--disable-frame-rate-limit",
+    "--disable-gpu-vsync",
+)
+
+HOW_TO_INSTALL = (
+    "install Chromium, Google Chrome or Microsoft Edge, or run 'bot2048 install-browser', "
+    f"or name one with --browser PATH or {BROWSER_VARIABLE}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserOptions:
+    """Which browser to start and how.
+
+    Attributes:
+        path: the executable, or its name on the PATH; ``None`` for what `BOT2048_BROWSER` names, else for
+            the first that is found.
+        headless: without a window.
+        start_timeout: seconds.
+    """
+
+    path: str | None = None
+    headless: bool = True
+    start_timeout: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBrowser:
+    """A browser on this machine.
+
+    Attributes:
+        path: its executable.
+        origin: how it was found, in words.
+    """
+
+    path: Path
+    origin: str
+
+
+@contextlib.asynccontextmanager
+async def open_browser(options: BrowserOptions | None = None) -> AsyncIterator[Browser]:
+    """Start a browser; close it at the end, also when the task is cancelled (Ctrl-C).
+
+    Raises:
+        PageError: there is none, or none that starts.
+    """
+    from playwright.async_api import async_playwright  # heavy, and not needed before
+
+    async with async_playwright() as playwright:
+        browser = await _start_first(playwright, options or BrowserOptions())
+        try:
+            yield browser
+        finally:
+            await _close(browser)
+
+
+async def check_browser(options: BrowserOptions) -> tuple[FoundBrowser, str]:
+    """The browser that `open_browser` would use, started once to be sure, and its version.
+
+    Raises:
+        PageError: there is none, or none that starts.
+    """
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        found, browser = await _start(playwright, options)
+        version = browser.version
+        await _close(browser)
+        return found, version
+
+
+def find_browsers(options: BrowserOptions, own: str | None = None) -> Iterator[FoundBrowser]:
+    """The browsers to try, in order.
+
+    Args:
+        options: where ``path`` is given, nothing else is tried; so too for the environment variable.
+        own: where Playwright would have its own Chromium.
+
+    Raises:
+        PageError: the browser named does not exist.
+    """
+    named, origin = options.path, "named with --browser"
+    if not named:
+        named, origin = os.environ.get(BROWSER_VARIABLE), f"named in {BROWSER_VARIABLE}"
+    if named:
+        executable = shutil.which(Path(named).expanduser())
+        if executable is None:
+            raise PageError(f"browser {named!r} ({origin}) is no executable file: {HOW_TO_INSTALL}")
+        yield FoundBrowser(Path(executable), origin)
+        return
+    if own and Path(own).is_file():
+        yield FoundBrowser(Path(own), "Playwright's own")
+    seen: set[Path] = set()
+    places = [shutil.which(name) for name in INSTALLED_NAMES]
+    places += [os.path.expandvars(place) for place in INSTALLED_PLACES.get(sys.platform, ())]
+    for place in places:
+        if place and shutil.which(place) and (real := Path(place).resolve()) not in seen:
+            seen.add(real)
+            yield FoundBrowser(Path(place), "installed")
+
+
+async def _start_first(playwright: Playwright, options: BrowserOptions) -> Browser:
+    _, browser = await _start(playwright, options)
+    return browser
+
+
+async def _start(playwright: Playwright, options: BrowserOptions) -> tuple[FoundBrowser, Browser]:
+    """Start the first browser that can be started."""
+    from playwright.async_api import Error as PlaywrightError
+
+    failures: list[str] = []
+    frames = UNLIMITED_FRAMES_FLAGS if options.headless else ()
+    for found in find_browsers(options, playwright.chromium.executable_path):
+        try:
+            browser = await playwright.chromium.launch(
+                executable_path=found.path,
+                headless=options.headless,
+                chromium_sandbox=not _is_root(),  # Chromium refuses to sandbox root
+                args=[*QUIET_FLAGS, *UNTHROTTLED_FLAGS, *frames],
+                timeout=options.start_timeout * 1000,
+                # Ctrl-C is the program's to handle: it closes the browser once the game is saved.
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+        except PlaywrightError as error:
+            reason = _reason(error.message, options)
+            logger.warning("browser %s (%s) does not start: %s", found.path, found.origin, reason)
+            failures.append(f"{found.path} ({reason})")
+            continue
+        logger.info("browser: %s (%s), version %s", found.path, found.origin, browser.version)
+        return found, browser
+    if failures:
+        raise PageError(f"no browser starts: tried {', '.join(failures)}; {HOW_TO_INSTALL}")
+    raise PageError(f"no browser found: looked for Chromium, Chrome and Microsoft Edge; {HOW_TO_INSTALL}")
+
+
+async def _close(browser: Browser) -> None:
+    from playwright.async_api import Error as PlaywrightError
+
+    # A browser that was killed, or a driver that went first, leaves nothing to close.
+    with contextlib.suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(10):
+            await browser.close()
+
+
+def _is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _reason(message: str, options: BrowserOptions) -> str:
+    """The line of a launch error that tells most."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    if not options.headless and any("DISPLAY" in line or "headed browser" in line for line in lines):
+        return "a window needs a display: leave out --headed"
+    if any("No usable sandbox" in line or "SUID sandbox" in line for line in lines):
+        return "its sandbox cannot be set up here: allow unprivileged user namespaces"
+    return lines[0][:200] if lines else "no reason given"

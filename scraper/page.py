@@ -1,0 +1,66 @@
+"""The seam between the player and a page: open, read, move, go on, start anew.
+
+`GamePage` is all that the player knows; `scraper.live_page.LivePage` is the one over a real browser.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from game2048.direction import Direction
+from scraper.reading import Reading, Status
+from scraper.settle import MoveOutcome, Slid, Unchanged, Unexplained
+
+__all__ = ["GamePage", "MoveOutcome", "Reading", "Slid", "Status", "Unchanged", "Unexplained"]
+
+
+class GamePage(Protocol):
+    """A page with a game of 2048. It never decides a move.
+
+    Every method raises `PageError` when the page or its browser has gone or does not answer.
+    """
+
+    @property
+    def url(self) -> str:
+        """Where the game is played."""
+        ...
+
+    async def open(self, url: str) -> Reading:
+        """Load a page, find its board and read it.
+
+        Raises:
+            PageError: the page does not load, or shows no board that any reader knows.
+        """
+        ...
+
+    async def read(self) -> Reading:
+        """The board, once it is at rest."""
+        ...
+
+    async def press(self, direction: Direction) -> None:
+        """Press the arrow key of that direction, without looking at what comes of it."""
+        ...
+
+    async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
+        """Press the arrow key of that direction and wait until the page has answered.
+
+        Args:
+            before: the last reading.
+            direction: a legal direction of its board.
+
+        Raises:
+            RulesError: the direction does not change the board.
+        """
+        ...
+
+    async def keep_going(self) -> Reading | None:
+        """After a win, tell the page to go on; ``None`` if it offers no way, or none that works."""
+        ...
+
+    async def new_game(self) -> Reading:
+        """Start a new game.
+
+        Raises:
+            PageError: the page offers no way to.
+        """
+        ...

@@ -1,0 +1,91 @@
+"""The reader whose script does all the work inside the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from typing import Annotated
+
+import msgspec
+
+from game2048.board import MAX_SIDE, MIN_SIDE, Board
+from game2048.errors import PageError, RulesError
+from scraper.reading import Reading, Status
+
+Side = Annotated[int, msgspec.Meta(ge=MIN_SIDE, le=MAX_SIDE)]
+Cells = Annotated[list[int], msgspec.Meta(max_length=MAX_SIDE * MAX_SIDE)]
+Digits = Annotated[str, msgspec.Meta(max_length=32, pattern="^[0-9]*$")]
+
+MAX_SCORE = 10**15
+"""No game comes near it; a larger number on a page is not a score."""
+
+
+class RawReading(msgspec.Struct, frozen=True):
+    """What a script's ``read()`` returns, by its shape; see ``page_probe.js``."""
+
+    rows: Side
+    columns: Side
+    cells: Cells
+    score: Digits | None
+    best: Digits | None
+    won: bool
+    over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptReader:
+    """A reader given by a file of JavaScript in this folder.
+
+    Attributes:
+        name: what `probe` and records call it.
+        looks_for: what it looks for in a page, in words.
+        file: the name of the script.
+    """
+
+    name: str
+    looks_for: str
+    file: str
+
+    def script(self) -> str:
+        """The text of the script."""
+        return (resources.files(__package__) / self.file).read_text(encoding="utf-8")
+
+    def reading(self, raw: object) -> Reading:
+        """What the script returned, checked.
+
+        Raises:
+            PageError: it is no board that the rules know.
+        """
+        try:
+            seen = msgspec.convert(raw, RawReading)
+            board = board_of(seen.cells, seen.rows, seen.columns)
+        except (msgspec.ValidationError, RulesError) as error:
+            raise PageError(
+                f"the reader {self.name} saw something that is no board of 2048: {error}; "
+                "expected 2 to 8 rows and columns of tiles that are powers of two"
+            ) from error
+        return Reading(board, _score(seen.score), _score(seen.best), _status(seen, board), self.name)
+
+
+def board_of(cells: list[int], rows: int, columns: int) -> Board:
+    """The board of face values in one list, row by row.
+
+    Raises:
+        RulesError: it is none.
+    """
+    if len(cells) != rows * columns:
+        raise RulesError(f"{len(cells)} cells do not fill a board of {rows}×{columns}")
+    return Board.from_tiles([cells[start : start + columns] for start in range(0, len(cells), columns)])
+
+
+def _score(digits: str | None) -> int | None:
+    score = int(digits) if digits else None
+    return score if score is not None and score <= MAX_SCORE else None
+
+
+def _status(seen: RawReading, board: Board) -> Status:
+    if board.is_over:
+        return Status.OVER
+    if seen.won:
+        return Status.WON
+    return Status.OVER if seen.over else Status.PLAYING
