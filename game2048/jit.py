@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numba.extending
 import numpy as np
 import platformdirs
 from llvmlite import ir
@@ -33,8 +34,8 @@ def kernel(function: F) -> F:
     A kernel owns no memory: it may read and write the arrays it is given and take views of them, but neither
     make arrays nor return them to a kernel that counts references (`allocating_kernel`) or to Python. Numba
     then leaves out all reference counting, which made the expectimax kernel, whose arguments hold some twenty
-    arrays, 20 times as fast and quicker to compile. ``np.empty``, ``copy`` and slice assignment in one fail to
-    compile ("No implementation of function empty", "NRT required"): pass scratch arrays in, copy by loops.
+    arrays, 20 times as fast and quicker to compile. ``np.empty``, ``copy`` and slice assignment fail to compile
+    in one ("No implementation of function empty", "NRT required"): pass scratch arrays in, copy by loops.
     """
     return cast(F, numba.njit(nogil=True, cache=True, _nrt=False)(function))
 
@@ -50,6 +51,14 @@ def inlined_kernel(function: F) -> F:
 def allocating_kernel(function: F) -> F:
     """As `kernel`, for the outermost function of a computation, which makes the arrays that it hands down."""
     return cast(F, numba.njit(nogil=True, cache=True)(function))
+
+
+def overload(stub: Callable[..., Any]) -> Callable[[F], F]:
+    """Register what a stub stands for when kernels call it: a function from argument types to a function.
+
+    As `numba.extending.overload`, but annotations of the two need not agree.
+    """
+    return cast(Callable[[F], F], numba.extending.overload(stub, strict=False))
 
 
 def kernels_are_cached() -> bool:

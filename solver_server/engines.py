@@ -90,7 +90,7 @@ _ALL = (
     ),
     EngineSpec(
         "composite",
-        "expectimax over position, space, monotonicity, smoothness and corner, up to 4 cells sampled a spawn; "
+        "expectimax over position, space, monotonicity, smoothness and corner, 4 cells sampled a spawn; "
         "depth counts plies, moves and spawns alike",
         ("4x4",),
         DepthRule(minimum=2, maximum=6, default=4, plies_each=1, plies_off=0),

@@ -6,6 +6,7 @@ Works on nested lists of face values. Tiles are pushed one cell at a time, as a 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 Tiles = list[list[int]]
 STEP = {"up": (-1, 0), "right": (0, 1), "down": (1, 0), "left": (0, -1)}
@@ -70,6 +71,32 @@ def perft(tiles: Tiles, plies: int) -> list[int]:
         level = following
         counts.append(len(level))
     return counts
+
+
+def value_after(
+    tiles: Tiles,
+    plies: int,
+    evaluate: Callable[[Tiles], float],
+    *,
+    reward_weight: float = 1.0,
+    dead: float = 0.0,
+) -> float:
+    """Plain expectimax on a board on which a spawn is due, so many further plies deep."""
+    if plies == 0:
+        return evaluate(tiles)
+    total = 0.0
+    for probability, state in spawns(tiles):
+        if plies == 1:
+            total += probability * evaluate(state)
+            continue
+        moves = [slide(state, name) for name in legal(state)]
+        options = [
+            reward_weight * reward
+            + value_after(after, plies - 2, evaluate, reward_weight=reward_weight, dead=dead)
+            for after, reward in moves
+        ]
+        total += probability * max(options, default=dead)
+    return total
 
 
 def best_expected_score(tiles: Tiles, cache: dict[tuple[tuple[int, ...], ...], float] | None = None) -> float:

@@ -33,4 +33,4 @@ else:
     def now(buffer: Any) -> float:
         """Seconds of a clock that only ever goes forward; ``buffer`` is int64 [2], overwritten."""
         _clock_gettime(_CLOCK_MONOTONIC, buffer.ctypes)
-        return float(buffer[0]) + 1e-9 * buffer[1]
+        return float(buffer[0] + 1e-9 * buffer[1])

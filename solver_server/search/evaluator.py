@@ -16,7 +16,7 @@ from typing import Any
 
 
 def evaluate(board: Any, evaluator: Any) -> float:
-    """The evaluator's value of a leaf, a board on which a spawn is due or (odd chance plies) has just happened.
+    """The evaluator's value of a leaf: a board on which a spawn is due or, for even plies, has just happened.
 
     Args:
         board: uint64 nibbles or a uint8 grid.

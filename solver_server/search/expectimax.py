@@ -1,13 +1,13 @@
 """The expectimax search that every engine chooses by.
 
-A decision node is the maximum over legal directions of merge reward + value of the afterstate; a chance node is
-the mean over spawns. Engines differ in data alone: the evaluator of the leaves, how chance nodes are expanded,
-and the limits.
+A decision node is the maximum over legal directions of merge reward + value of the afterstate; a chance node
+is the mean over spawns. Engines differ in data alone: the evaluator of the leaves, how chance nodes are
+expanded, and the limits.
 
 Depth is counted in plies here (a player's move is one, a spawn is one), because a search may end on either:
 n player moves with afterstates at the leaves are 2n − 1 plies.
 
-The search keeps its own stack: a recursive kernel would hand some hundred words of arguments down at each call.
+The search keeps its own stack: a recursive kernel would hand a hundred words of arguments down at each call.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _CLOCK_EVERY = 32  # chance nodes between two looks at the clock
 class Stack(NamedTuple):
     """The chance nodes on the current path, with the decision node below each.
 
-    A level is a chance node, an afterstate whose spawns are taken one after another; its ``state`` is the board
-    after the current spawn, whose directions are tried one after another.
+    A level is a chance node, an afterstate whose spawns are taken one after another; its ``state`` is the
+    board after the current spawn, whose directions are tried one after another.
 
     Attributes:
         afters: boards [levels + 1], the afterstates; the entry above the last open level is scratch.
@@ -75,7 +75,7 @@ class Search(NamedTuple):
         exact_depth: whether a transposition must have been searched exactly as deep (else: at least as deep).
         table: the transposition table.
         counters: int64 [2]: nodes so far; 1 once the deadline has passed.
-        values: float64 [2, 4]: of the directions at the root, by the deepest finished search and by the current one.
+        values: float64 [2, 4], of the directions at the root: by the deepest finished search, by the current.
         deadline: float64 [1], in seconds of `clock.now`.
         clock: int64 [2], scratch of `clock.now`.
     """
@@ -96,11 +96,17 @@ class Search(NamedTuple):
 def make_stack(board_shape: tuple[int, ...]) -> Stack:
     """A stack for boards of a shape (`position.make_boards`)."""
     return Stack(
-        make_boards(LEVELS + 1, board_shape),
-        make_boards(LEVELS, board_shape),
-        np.zeros(LEVELS, dtype=np.uint64),
-        *(np.zeros(LEVELS, dtype=np.int64) for _ in range(4)),
-        *(np.zeros(LEVELS) for _ in range(4)),
+        afters=make_boards(LEVELS + 1, board_shape),
+        states=make_boards(LEVELS, board_shape),
+        keys=np.zeros(LEVELS, dtype=np.uint64),
+        plies=np.zeros(LEVELS, dtype=np.int64),
+        counts=np.zeros(LEVELS, dtype=np.int64),
+        spawns=np.zeros(LEVELS, dtype=np.int64),
+        directions=np.zeros(LEVELS, dtype=np.int64),
+        probabilities=np.zeros(LEVELS),
+        rewards=np.zeros(LEVELS),
+        best=np.zeros(LEVELS),
+        values=np.zeros(LEVELS),
     )
 
 

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba.extending import overload
 
 from game2048 import grid
 from game2048.bitboard import transpose
-from game2048.jit import allocating_kernel, kernel
+from game2048.jit import allocating_kernel, kernel, overload
 from solver_server.search.evaluator import evaluate, is_evaluator
 from solver_server.search.position import is_grid
 
@@ -55,7 +54,7 @@ def _line_value(line: Any, power_4: Any, power_3_5: Any) -> float:
             step = power_4[line[i - 1]] - power_4[rank]
             left_loss += max(step, 0.0)
             right_loss += max(-step, 0.0)
-    return 200_000 + 270 * empty + 700 * mergeable - 47 * min(left_loss, right_loss) - 11 * rank_sum
+    return float(200_000 + 270 * empty + 700 * mergeable - 47 * min(left_loss, right_loss) - 11 * rank_sum)
 
 
 @allocating_kernel
@@ -79,12 +78,8 @@ def make_line_heuristic() -> LineHeuristic:
 def _rows_value(board: np.uint64, heuristic: LineHeuristic) -> float:
     values = heuristic.line_values
     mask = np.uint64(0xFFFF)
-    return (
-        values[board & mask]
-        + values[(board >> np.uint64(16)) & mask]
-        + values[(board >> np.uint64(32)) & mask]
-        + values[board >> np.uint64(48)]
-    )
+    upper = values[board & mask] + values[(board >> np.uint64(16)) & mask]
+    return float(upper + values[(board >> np.uint64(32)) & mask] + values[board >> np.uint64(48)])
 
 
 @kernel
@@ -103,7 +98,7 @@ def _line_heuristic_grid(board: grid.Grid, heuristic: LineHeuristic) -> float:
     return total
 
 
-@overload(evaluate, strict=False)
+@overload(evaluate)
 def _(board: Any, evaluator: Any) -> Any:
     if not is_evaluator(evaluator, LineHeuristic):
         return None
@@ -156,28 +151,29 @@ def _trend(line: Any) -> int:
 def _roughness(board: grid.Grid) -> int:
     """Σ |difference of exponents| over neighbouring pairs of tiles, right and down."""
     rows, columns = board.shape
-    total = 0
+    total: Any = 0
     for r in range(rows):
         for c in range(columns):
-            here = np.int64(board[r, c])
+            here = np.int64(board[r, c])  # int() of a uint8 would stay unsigned in a kernel
             if here == 0:
                 continue
             if c + 1 < columns and board[r, c + 1] != 0:
                 total += abs(here - np.int64(board[r, c + 1]))
             if r + 1 < rows and board[r + 1, c] != 0:
                 total += abs(here - np.int64(board[r + 1, c]))
-    return total
+    return int(total)
 
 
 @kernel
 def composite_value(board: grid.Grid, composite: Composite) -> float:
     """Σ tile · weight + 50,000 · empty + 10,000 · monotonicity − 1,000 · roughness + corner bonus."""
     position = 0.0
-    empty = monotonicity = top = 0
+    empty = monotonicity = 0
+    top: Any = 0
     for r in range(4):
         monotonicity += _trend(board[r, :]) + _trend(board[:, r])
         for c in range(4):
-            exponent = np.int64(board[r, c])
+            exponent: Any = np.int64(board[r, c])
             if exponent == 0:
                 empty += 1
             else:
@@ -187,7 +183,7 @@ def composite_value(board: grid.Grid, composite: Composite) -> float:
     return position + 50_000 * empty + 10_000 * monotonicity - 1_000 * _roughness(board) + corner
 
 
-@overload(evaluate, strict=False)
+@overload(evaluate)
 def _(board: Any, evaluator: Any) -> Any:
     if is_evaluator(evaluator, Composite) and is_grid(board):
         return lambda board, evaluator: composite_value(board, evaluator)
@@ -230,7 +226,7 @@ def gradient_value(board: grid.Grid, gradient: Gradient) -> float:
     return 2.7 * empty + snake - 0.1 * _roughness(board)
 
 
-@overload(evaluate, strict=False)
+@overload(evaluate)
 def _(board: Any, evaluator: Any) -> Any:
     if is_evaluator(evaluator, Gradient) and is_grid(board):
         return lambda board, evaluator: gradient_value(board, evaluator)

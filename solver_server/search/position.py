@@ -1,8 +1,8 @@
 """What the search asks of a board, for both kinds of board: uint64 nibbles (4×4) and uint8 grids (any size).
 
-Each function dispatches on the type of its board when a kernel is compiled, so that one search serves both at
-no cost at run time. Boards live in arrays ``uint64 [n]`` or ``uint8 [n, rows, columns]``, of which an entry is
-a number or a view.
+Each function dispatches on the type of its board when a kernel is compiled, so that one search serves both
+at no cost at run time. Boards live in arrays ``uint64 [n]`` or ``uint8 [n, rows, columns]``, of which an
+entry is a number or a view.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import types
-from numba.extending import overload
 
 from game2048 import bitboard, grid
-from game2048.jit import kernel
+from game2048.jit import kernel, overload
 
 
 def make_boards(count: int, shape: tuple[int, ...]) -> npt.NDArray[Any]:
@@ -24,7 +23,7 @@ def make_boards(count: int, shape: tuple[int, ...]) -> npt.NDArray[Any]:
 
 
 def slide(boards: Any, index: int, direction: int, afters: Any, level: int, rows: bitboard.RowTables) -> Any:
-    """Write the afterstate of ``boards[index]`` into ``afters[level]``; the merge reward, and whether it moved."""
+    """Write the afterstate of ``boards[index]`` to ``afters[level]``; the merge reward, and if it moved."""
     raise NotImplementedError("kernels only")
 
 
@@ -105,7 +104,7 @@ def _key_of_grid(board: grid.Grid) -> np.uint64:
     return key
 
 
-@overload(slide, strict=False)
+@overload(slide)
 def _(boards: Any, index: Any, direction: Any, afters: Any, level: Any, rows: Any) -> Any:
     if is_grid(boards):
         return lambda boards, index, direction, afters, level, rows: _slide_grid(
@@ -116,7 +115,7 @@ def _(boards: Any, index: Any, direction: Any, afters: Any, level: Any, rows: An
     )
 
 
-@overload(put, strict=False)
+@overload(put)
 def _(boards: Any, index: Any, cell: Any, exponent: Any, states: Any, level: Any) -> Any:
     if is_grid(boards):
         return lambda boards, index, cell, exponent, states, level: _put_grid(
@@ -127,21 +126,21 @@ def _(boards: Any, index: Any, cell: Any, exponent: Any, states: Any, level: Any
     )
 
 
-@overload(is_empty, strict=False)
+@overload(is_empty)
 def _(board: Any, cell: Any) -> Any:
     if is_grid(board):
         return lambda board, cell: _is_empty_grid(board, cell)
     return lambda board, cell: _is_empty_bitboard(board, cell)
 
 
-@overload(count_cells, strict=False)
+@overload(count_cells)
 def _(board: Any) -> Any:
     if is_grid(board):
         return lambda board: board.size
     return lambda board: 16
 
 
-@overload(key_of, strict=False)
+@overload(key_of)
 def _(board: Any) -> Any:
     if is_grid(board):
         return lambda board: _key_of_grid(board)

@@ -11,7 +11,7 @@ from game2048.jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
-# One record an entry, so that a probe touches one cache line. `stamp` is generation · 256 + plies searched below.
+# One record an entry, so that a probe touches one cache line. `stamp` is generation · 256 + plies below.
 _ENTRY = np.dtype([("key", np.uint64), ("value", np.float64), ("stamp", np.int64)])
 
 

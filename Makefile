@@ -1,0 +1,45 @@
+# Everything from a fresh machine with Python 3.11+, make and the package registries:
+#   make demo    plays our own page and leaves a record and a GIF in runs/
+#   make test    checks and tests
+# Both set up what they need first.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+ARGS ?=
+
+.PHONY: demo test test-slow check format clean browser
+
+demo: browser
+	$(BIN)/bot2048 demo $(ARGS)
+
+test: check browser
+	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+
+test-slow: browser
+	$(BIN)/python -m pytest -m slow $(ARGS)
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# A browser that starts, found or installed.
+browser: $(READY)
+	@$(BIN)/bot2048 install-browser
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo 'bot2048 needs Python 3.11 or newer: make PYTHON=python3.12 …'; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist

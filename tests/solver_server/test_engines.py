@@ -1,0 +1,108 @@
+"""Engines as they are asked through `Agent`."""
+
+from __future__ import annotations
+
+import math
+
+import naive
+import pytest
+
+from game2048 import Board, Direction
+from game2048.errors import SolverError
+from solver_server.agent import Agent, Limit
+from solver_server.engines import DEFAULT_ENGINE, ENGINES, spec_of
+
+MIDDLE = Board.from_text("2 4 8 16 / 0 0 2 4 / 2 0 64 8 / 0 2 256 512")
+
+
+@pytest.fixture(scope="module")
+def agents() -> dict[str, Agent]:
+    return {name: spec.create() for name, spec in ENGINES.items()}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_decision_is_a_legal_direction_of_the_highest_value(name: str, agents: dict[str, Agent]) -> None:
+    decision = agents[name].choose(MIDDLE, Limit())
+    assert decision is not None
+    assert [d.value for d in decision.values] == naive.legal(MIDDLE.tiles())
+    assert decision.values[decision.direction] == max(decision.values.values())
+    assert all(math.isfinite(value) for value in decision.values.values())
+    assert decision.depth == spec_of(name).default_depth
+    assert decision.nodes > 0
+    assert decision.elapsed_ms > 0
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_same_board_gets_the_same_answer_whatever_was_asked_before(
+    name: str, agents: dict[str, Agent]
+) -> None:
+    first = agents[name].choose(MIDDLE, Limit(depth=2))
+    agents[name].choose(Board.from_text("2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 2"), Limit(depth=2))
+    again = agents[name].choose(MIDDLE, Limit(depth=2))
+    fresh = spec_of(name).create().choose(MIDDLE, Limit(depth=2))
+    assert first is not None
+    assert again is not None
+    assert fresh is not None
+    assert first.values == again.values == fresh.values
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_dead_board_has_no_move(name: str, agents: dict[str, Agent]) -> None:
+    dead = Board.from_text("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2")
+    assert agents[name].choose(dead, Limit()) is None
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_largest_tiles_are_merged(name: str, agents: dict[str, Agent]) -> None:
+    board = Board.from_text("65536 65536 2 4 / 2 4 8 2 / 4 2 4 8 / 2 4 2 4")
+    decision = agents[name].choose(board, Limit(depth=2))
+    assert decision is not None
+    assert set(decision.values) == {Direction.LEFT, Direction.RIGHT}
+
+
+@pytest.mark.parametrize("size", [(2, 2), (3, 3), (5, 5), (4, 6), (8, 8)])
+def test_fast_plays_any_board(size: tuple[int, int], agents: dict[str, Agent]) -> None:
+    board = Board.empty(*size).with_tile(0, 1).with_tile(3, 1)
+    decision = agents["fast"].choose(board, Limit(depth=2))
+    assert decision is not None
+    assert decision.direction in board.legal_directions()
+
+
+def test_fast_gives_grids_and_bitboards_the_same_values(agents: dict[str, Agent]) -> None:
+    from solver_server.search.agent import ExpectimaxAgent, make_search
+    from solver_server.search.chance import make_policy
+    from solver_server.search.heuristics import make_line_heuristic
+
+    search = make_search(make_line_heuristic(), make_policy(), log2_entries=12)
+    on_grid = ExpectimaxAgent(search, spec_of("fast").depths, on_grid=True).choose(MIDDLE, Limit(depth=2))
+    packed = ExpectimaxAgent(search, spec_of("fast").depths).choose(MIDDLE, Limit(depth=2))
+    assert on_grid is not None
+    assert packed is not None
+    assert on_grid.values == pytest.approx(packed.values)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_time_limit_deepens_and_always_answers(name: str, agents: dict[str, Agent]) -> None:
+    quick = agents[name].choose(MIDDLE, Limit(time_ms=1e-6))
+    assert quick is not None
+    rule = spec_of(name).depths
+    longer = agents[name].choose(MIDDLE, Limit(depth=rule.minimum + 2, time_ms=10_000))
+    assert longer is not None
+    assert quick.depth <= longer.depth == rule.minimum + 2
+
+
+@pytest.mark.parametrize(
+    "limit", [Limit(depth=0), Limit(depth=99), Limit(time_ms=0), Limit(time_ms=math.inf)]
+)
+@pytest.mark.parametrize("name", ENGINES)
+def test_limits_out_of_range_are_told(name: str, limit: Limit, agents: dict[str, Agent]) -> None:
+    with pytest.raises(SolverError, match="out of range: expected"):
+        agents[name].choose(MIDDLE, limit)
+
+
+def test_unknown_engines_are_told_with_the_known_ones() -> None:
+    with pytest.raises(
+        SolverError, match="engine 'deep' is unknown: expected one of fast, composite, gradient"
+    ):
+        spec_of("deep")
+    assert DEFAULT_ENGINE in ENGINES
