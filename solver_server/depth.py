@@ -14,7 +14,7 @@ class DepthRule:
     Attributes:
         minimum: the least depth it takes.
         maximum: the greatest depth it takes.
-        default: the depth it plays when neither depth nor time is given.
+        default: the depth it plays when neither depth nor time is given, if `Search.node_limit` lets it.
         plies_each: plies a step of depth adds.
         plies_off: plies to take off that product; 1 where the last move's afterstates are the leaves.
     """
@@ -44,5 +44,5 @@ class DepthRule:
         return depth
 
 
-PLAYER_MOVES = DepthRule(minimum=1, maximum=10, default=3, plies_each=2, plies_off=1)
+PLAYER_MOVES = DepthRule(minimum=1, maximum=10, default=4, plies_each=2, plies_off=1)
 """Depth in player moves, the last one's afterstates evaluated: 1 is greedy."""

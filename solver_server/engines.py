@@ -56,7 +56,7 @@ def _fast(depths: DepthRule) -> Agent:
     from solver_server.search.chance import make_policy
     from solver_server.search.heuristics import make_line_heuristic
 
-    chance = make_policy(min_probability=1e-4)
+    chance = make_policy(min_probability=1e-3)
     return ExpectimaxAgent(make_search(make_line_heuristic(), chance, log2_entries=18), depths)
 
 

@@ -19,6 +19,12 @@ from solver_server.search.chance import ChancePolicy, make_spawns
 from solver_server.search.expectimax import LEVELS, Search, decide, make_stack
 from solver_server.search.transposition import make_table
 
+LONGEST_SECONDS = 60.0
+"""Where a search ends that was given a depth and no time; what is reached by then is the answer."""
+
+DEFAULT_NODES = {"bitboard": 100_000, "grid": 20_000}
+"""Where a search ends that was given no limit at all: some milliseconds, and the same move every time."""
+
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
@@ -37,6 +43,7 @@ def make_search(
         counters=np.zeros(2, dtype=np.int64),
         values=np.zeros((2, 4)),
         deadline=np.zeros(1),
+        node_limit=np.zeros(1, dtype=np.int64),
         clock=np.zeros(2, dtype=np.int64),
     )
 
@@ -59,12 +66,12 @@ class ExpectimaxAgent:
     def choose(self, board: Board, limit: Limit) -> Decision | None:
         """See `Agent.choose`."""
         begun = time.perf_counter()
-        first, last, seconds = self._span(limit)
         # Samples depend on the board alone: the same board gets the same answer, whatever was asked before.
         self._search.chance.random_state[0] = (hash_of(board) * _GOLDEN) & 0xFFFFFFFFFFFFFFFF
         position = self._position(board)
         self._fit_stack(position.shape[1:])
-        best, plies = decide(position, first, last, seconds, self._search)
+        first, last, seconds, nodes = self._span(limit)
+        best, plies = decide(position, first, last, seconds, nodes, self._search)
         if best < 0:
             return None
         return Decision(
@@ -91,18 +98,22 @@ class ExpectimaxAgent:
             self._search = self._search._replace(stack=make_stack(shape))
             self._stack_shape = shape
 
-    def _span(self, limit: Limit) -> tuple[int, int, float]:
-        """Plies of the first and last search, and seconds for all but the first."""
+    def _span(self, limit: Limit) -> tuple[int, int, float, int]:
+        """Plies of the first and last search, and seconds and nodes for all but the first."""
         depths = self._depths
-        depth = None if limit.depth is None else depths.check(limit.depth)
-        if limit.time_ms is None:
-            plies = depths.plies(depth if depth is not None else depths.default)
-            return plies, plies, math.inf
-        if not 0 < limit.time_ms < math.inf:
+        if limit.time_ms is not None and not 0 < limit.time_ms < math.inf:
             raise SolverError(f"a time limit of {limit.time_ms} ms is out of range: expected more than 0")
-        last = depths.plies(depth if depth is not None else depths.maximum)
-        first = 2 - last % 2
-        return first, last, limit.time_ms / 1000
+        depth = None if limit.depth is None else depths.check(limit.depth)
+        if depth is not None:
+            last = depths.plies(depth)
+        else:
+            last = depths.plies(depths.default if limit.time_ms is None else depths.maximum)
+        # Deepening costs little, and leaves a move to answer with when a limit comes first.
+        first = min(2 - last % 2, last)
+        seconds = LONGEST_SECONDS if limit.time_ms is None else limit.time_ms / 1000
+        kind = "grid" if self._stack_shape else "bitboard"
+        nodes = DEFAULT_NODES[kind] if limit == Limit() else np.iinfo(np.int64).max
+        return first, last, seconds, nodes
 
 
 def hash_of(board: Board) -> int:

@@ -74,9 +74,10 @@ class Search(NamedTuple):
         stack: scratch for the path.
         exact_depth: whether a transposition must have been searched exactly as deep (else: at least as deep).
         table: the transposition table.
-        counters: int64 [2]: nodes so far; 1 once the deadline has passed.
+        counters: int64 [2]: nodes so far; 1 once a limit has been passed.
         values: float64 [2, 4], of the directions at the root: by the deepest finished search, by the current.
         deadline: float64 [1], in seconds of `clock.now`.
+        node_limit: int64 [1], nodes after which a search is broken off.
         clock: int64 [2], scratch of `clock.now`.
     """
 
@@ -90,6 +91,7 @@ class Search(NamedTuple):
     counters: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
     deadline: npt.NDArray[np.float64]
+    node_limit: npt.NDArray[np.int64]
     clock: npt.NDArray[np.int64]
 
 
@@ -134,8 +136,14 @@ def _open(level: int, key: np.uint64, plies: int, probability: float, search: Se
     stack.spawns[level] = 0
     _place(level, search)
     search.counters[0] += 1
-    if search.counters[0] % _CLOCK_EVERY == 0 and now(search.clock) > search.deadline[0]:
+    if search.counters[0] > search.node_limit[0] or _is_late(search):
         search.counters[1] = 1
+
+
+@kernel
+def _is_late(search: Search) -> bool:
+    """Whether the deadline has passed, looked up now and then."""
+    return search.counters[0] % _CLOCK_EVERY == 0 and now(search.clock) > float(search.deadline[0])
 
 
 @kernel
@@ -210,7 +218,7 @@ def afterstate_value(plies: int, search: Search) -> float:
         search: see `Search`.
 
     Returns:
-        The value; meaningless once the time is up (``search.counters[1]``).
+        The value; meaningless once a limit has been passed (``search.counters[1]``).
     """
     stack = search.stack
     level = 0
@@ -260,10 +268,10 @@ def root_values(boards: Any, plies: int, search: Search, values: Any) -> int:
 
 
 @kernel
-def decide(boards: Any, first: int, last: int, seconds: float, search: Search) -> Any:
-    """Deepen from ``first`` to ``last`` plies, a player move and a spawn at a time, until the time is up.
+def decide(boards: Any, first: int, last: int, seconds: float, nodes: int, search: Search) -> Any:
+    """Deepen from ``first`` to ``last`` plies, a player move and a spawn at a time, within limits.
 
-    The first depth is always finished, so that there is a move to answer with; a depth that the time cuts
+    The first depth is always finished, so that there is a move to answer with; a depth that a limit cuts
     short is thrown away. The values of the deepest finished search are left in ``search.values[0]``.
 
     Args:
@@ -271,6 +279,7 @@ def decide(boards: Any, first: int, last: int, seconds: float, search: Search) -
         first: plies of the first search, at least 1.
         last: plies of the last one, at most `MAX_PLIES`.
         seconds: wall-clock limit for all but the first depth; infinite for none.
+        nodes: limit on the nodes of all depths together; it too spares the first.
         search: see `Search`.
 
     Returns:
@@ -279,10 +288,12 @@ def decide(boards: Any, first: int, last: int, seconds: float, search: Search) -
     search.table.generation[0] += 1
     search.counters[0] = search.counters[1] = 0
     search.deadline[0] = np.inf
+    search.node_limit[0] = np.iinfo(np.int64).max
     limit = now(search.clock) + seconds
     best = root_values(boards, first, search, search.values[0])
     reached = first
     search.deadline[0] = limit
+    search.node_limit[0] = nodes
     for plies in range(first + 2, last + 1, 2):
         if best < 0 or now(search.clock) > limit:
             break

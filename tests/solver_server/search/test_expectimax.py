@@ -43,6 +43,7 @@ def _(board: Any, evaluator: Any) -> Any:
     return None
 
 
+NO_LIMIT = 2**62
 MERGES = Constant(reward_weight=1.0, dead_value=-100.0, leaf=0.0)
 
 
@@ -58,7 +59,7 @@ def values_of(board: Board, plies: int, search: Search) -> dict[str, float]:
         if search.stack.states.ndim == 3
         else np.array([bitboard.pack(cells.reshape(16))], np.uint64)
     )
-    best, reached = decide(one, plies, plies, math.inf, search)
+    best, reached = decide(one, plies, plies, math.inf, NO_LIMIT, search)
     values = {
         d.value: v for d, v in zip(DIRECTIONS, search.values[0].tolist(), strict=True) if not math.isnan(v)
     }
@@ -232,13 +233,26 @@ def test_the_time_limit_ends_the_search_with_the_last_finished_depth() -> None:
     board = np.array(
         [bitboard.from_board(Board.from_text("2 4 8 16 / 0 0 0 0 / 0 0 0 2 / 0 0 0 0"))], np.uint64
     )
-    unlimited, reached = decide(board, 1, 3, math.inf, search)
+    unlimited, reached = decide(board, 1, 3, math.inf, NO_LIMIT, search)
     values = search.values[0].copy()
     assert reached == 3
     # No time at all: only the first depth, and its values.
-    best, reached = decide(board, 3, 31, 0.0, search)
+    best, reached = decide(board, 3, 31, 0.0, NO_LIMIT, search)
     assert (best, reached) == (unlimited, 3)
     np.testing.assert_array_equal(search.values[0], values)
     # Some time: deeper, but far from the end.
-    _, reached = decide(board, 1, 31, 0.05, search)
+    _, reached = decide(board, 1, 31, 0.05, NO_LIMIT, search)
     assert 3 <= reached < 31
+
+
+def test_the_node_limit_ends_the_search_at_the_same_depth_every_time() -> None:
+    search = search_for((), make_line_heuristic())
+    board = np.array(
+        [bitboard.from_board(Board.from_text("2 4 8 16 / 0 0 0 0 / 0 0 0 2 / 0 0 0 0"))], np.uint64
+    )
+    reached = []
+    for nodes in (1, 5_000, 5_000, 500_000):
+        reached.append(decide(board, 1, 31, math.inf, nodes, search)[1])
+        assert search.counters[0] <= nodes + 100  # the first depth is finished, and a node's spawns
+    assert reached[0] == 1
+    assert 1 < reached[1] == reached[2] < reached[3]
