@@ -1,0 +1,81 @@
+"""How strong an engine is, and how long it takes a move: whole games by the rules, seeded.
+
+    python benchmarks/engines.py --engine fast --games 100
+    python benchmarks/engines.py --engine composite --depth 4 --games 100 --threads 2
+
+Prints one line of Markdown for benchmarks/RESULTS.md. Time a move is processor time of the playing thread, so
+that a busy machine does not count against the engine.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+import click
+from tqdm import tqdm
+
+from game2048 import Board
+from game2048.spawn import Spawner
+from solver_server.agent import Limit
+from solver_server.engines import DEFAULT_ENGINE, spec_of
+
+REACH = (2048, 4096, 8192, 16384, 32768)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    score: int
+    max_tile: int
+    moves: int
+    seconds: float
+
+
+def play(engine: str, limit: Limit, size: tuple[int, int], seed: int, game: int) -> Played:
+    agent = spec_of(engine).create()
+    agent.choose(Board.empty(*size).with_tile(0, 1).with_tile(3, 1), limit)  # compiles the kernels
+    spawner = Spawner(seed, game)
+    board = spawner.start(*size)
+    score = moves = 0
+    begun = time.thread_time()
+    while (decision := agent.choose(board, limit)) is not None:
+        slide = board.slide(decision.direction)
+        score += slide.reward
+        moves += 1
+        board = spawner.spawn(slide.afterstate)
+    return Played(score, board.max_tile, moves, time.thread_time() - begun)
+
+
+@click.command()
+@click.option("--engine", default=DEFAULT_ENGINE, show_default=True)
+@click.option("--depth", type=int)
+@click.option("--time-ms", type=float)
+@click.option("--size", default=4, show_default=True)
+@click.option("--games", default=100, show_default=True)
+@click.option("--seed", default=1, show_default=True)
+@click.option("--threads", default=1, show_default=True, help="Processes; each plays whole games.")
+def main(
+    engine: str, depth: int | None, time_ms: float | None, size: int, games: int, seed: int, threads: int
+) -> None:
+    limit = Limit(depth, time_ms)
+    with ProcessPoolExecutor(threads) as pool:
+        tasks = [pool.submit(play, engine, limit, (size, size), seed, game) for game in range(games)]
+        played = [task.result() for task in tqdm(tasks, unit=" games")]
+    scores = [game.score for game in played]
+    mean = statistics.fmean(scores)
+    half = 1.96 * statistics.stdev(scores) / games**0.5 if games > 1 else float("nan")
+    reach = " | ".join(f"{100 * sum(game.max_tile >= tile for game in played) / games:.1f}" for tile in REACH)
+    per_move = 1000 * sum(game.seconds for game in played) / sum(game.moves for game in played)
+    limits = " ".join(
+        f"{name} {value:g}" for name, value in (("depth", depth), ("ms", time_ms)) if value is not None
+    )
+    print(
+        f"| `{engine}` {limits or 'as it comes'} | {games} | {mean:,.0f} ± {half:,.0f} "
+        f"| {statistics.median(scores):,.0f} | {reach} | {per_move:.2f} |"
+    )
+
+
+if __name__ == "__main__":
+    main()
