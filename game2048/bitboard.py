@@ -189,39 +189,44 @@ def start(state: np.uint64) -> Any:
     return spawn(board, state)
 
 
-@allocating_kernel
+@kernel
+def _downgraded(exponent: Any, present: Any) -> Any:
+    """What an exponent becomes when the gaps below the largest of those present are closed, to below 15."""
+    while True:
+        top = 62
+        while top > 0 and not (present >> top) & 1:
+            top -= 1
+        missing = top - 1
+        while missing > 0 and (present >> missing) & 1:
+            missing -= 1
+        if top < 15 or missing <= 0:
+            return min(exponent, 15)
+        below = (1 << missing) - 1
+        present = (present & below) | ((present >> 1) & ~below)
+        if exponent > missing:
+            exponent -= 1
+
+
+@kernel
 def downgrade(cells: Any) -> np.uint64:
     """A board of any exponents as nibbles, for search: exact below 32768, else downgraded.
 
     While the largest exponent is 15 or more, the largest one missing below it is found and every larger
     exponent shifted down by one (tile downgrading; Guei, Chen & Wu, doi:10.1109/TG.2021.3109887); what
-    merges with what stays the same.
-    Where nothing is missing (a board that no game shows), exponents above 15 become 15.
+    merges with what stays the same. Where nothing is missing (a board that no game shows), exponents above
+    15 become 15.
 
     Args:
         cells: uint8 [16] or [4, 4].
     """
-    flat = cells.copy().reshape(16)
-    while True:
-        present = 0
-        for i in range(16):
-            present |= 1 << flat[i]
-        top = 62
-        while top > 0 and not (present >> top) & 1:
-            top -= 1
-        if top < 15:
-            break
-        missing = top - 1
-        while missing > 0 and (present >> missing) & 1:
-            missing -= 1
-        if missing == 0:
-            break
-        for i in range(16):
-            if flat[i] > missing:
-                flat[i] -= 1
+    present = np.int64(0)
+    for exponent in cells.flat:
+        present |= np.int64(1) << np.int64(exponent)
     board = U0
-    for i in range(16):
-        board |= np.uint64(min(flat[i], 15)) << np.uint64(4 * i)
+    shift = U0
+    for exponent in cells.flat:
+        board |= np.uint64(_downgraded(np.int64(exponent), present)) << shift
+        shift += U4
     return board
 
 

@@ -34,7 +34,7 @@ def kernel(function: F) -> F:
     A kernel owns no memory: it may read and write the arrays it is given and take views of them, but neither
     make arrays nor return them to a kernel that counts references (`allocating_kernel`) or to Python. Numba
     then leaves out all reference counting, which made the expectimax kernel, whose arguments hold some twenty
-    arrays, 20 times as fast and quicker to compile. ``np.empty``, ``copy`` and slice assignment fail to compile
+    arrays, 20 times as fast, and quicker to compile. ``np.empty``, ``copy`` and slice assignment do not work
     in one ("No implementation of function empty", "NRT required"): pass scratch arrays in, copy by loops.
     """
     return cast(F, numba.njit(nogil=True, cache=True, _nrt=False)(function))

@@ -8,40 +8,24 @@ import logging
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
-from game2048.errors import SolverError
 from game2048.wire import EngineInfo
 from solver_server.agent import Decision, Limit
+from solver_server.engines import DEFAULT_ENGINE, ENGINES, EngineSpec, spec_of
 from solver_server.pool import EngineOffer
 
-if TYPE_CHECKING:  # imports numba
-    from solver_server.engines import EngineSpec
-
-
-def _known_engine(_ctx: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
-    """Checked only where a name is given: the engines take long to import, and --help needs none."""
-    if name is None:
-        return None
-    from solver_server.engines import spec_of
-
-    try:
-        return spec_of(name).name
-    except SolverError as error:
-        raise click.BadParameter(str(error)) from error
-
-
 _engine = click.option(
-    "--engine",
-    metavar="NAME",
-    callback=_known_engine,
-    help="The engine that plays. [default: the strongest; an unknown name lists them all]",
+    "--engine", type=click.Choice(tuple(ENGINES)), help=f"The engine that plays. [default: {DEFAULT_ENGINE}]"
 )
-_depth = click.option("--depth", type=click.IntRange(1), help="How many moves ahead it searches.")
+_depth = click.option(
+    "--depth",
+    type=click.IntRange(1),
+    help="How many moves ahead it searches; `composite` counts plies, moves and spawns alike.",
+)
 _time_ms = click.option(
     "--time-ms", type=click.FloatRange(0, min_open=True), help="How many milliseconds a move may take."
 )
@@ -91,7 +75,6 @@ def serve(
 
     Prints `listening on ws://HOST:PORT` once it does. Engine, depth and time are for requests that name none.
     """
-    from solver_server.engines import DEFAULT_ENGINE
     from solver_server.server import ServerOptions, SolverServer, serve_until_stopped
 
     _log_to_stderr(verbose)
@@ -127,7 +110,6 @@ def hint(
 
     BOARD is the tiles row by row, parted by /, 0 or . for empty, as "2 4 8 16 / . . 2 4 / . . . 2 / . . . .".
     """
-    from solver_server.engines import DEFAULT_ENGINE, spec_of
     from solver_server.session import check_board, check_limit
 
     position = Board.from_text(" ".join(board))
@@ -166,7 +148,6 @@ def _as_json(decision: Decision | None, engine: str) -> str:
 
 
 def _offers() -> list[EngineOffer]:
-    from solver_server.engines import ENGINES
 
     return [EngineOffer(_info(spec), spec.create) for spec in ENGINES.values()]
 
