@@ -9,12 +9,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
 
-.PHONY: demo test test-slow check format clean browser
+.PHONY: demo test test-slow check format clean browser kernels
 
 demo: browser
 	$(BIN)/bot2048 demo $(ARGS)
 
-test: check browser
+test: check browser kernels
 	$(BIN)/python -m pytest -m "not slow" $(ARGS)
 
 test-slow: browser
@@ -33,6 +33,13 @@ format: $(READY)
 # A browser that starts, found or installed.
 browser: $(READY)
 	@$(BIN)/bot2048 install-browser
+
+# The engines' kernels, compiled before the tests, so that none of them has to wait for it.
+kernels: $(READY)
+	@for engine in fast composite gradient; do \
+	  $(BIN)/bot2048 hint --engine $$engine "2 2 / 4 8" > /dev/null 2>&1 || true; \
+	  $(BIN)/bot2048 hint --engine $$engine "2 2 4 8 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0" > /dev/null; \
+	done
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -30,6 +30,7 @@ class ScriptedPage:
     def __init__(self, first: Reading) -> None:
         self.now = first
         self.url = "script:"
+        self.rules: tuple[str, ...] = ()
         self.pressed: list[Direction] = []
         self.kept_going = 0
         self.can_keep_going = True
@@ -137,6 +138,32 @@ async def test_a_page_that_ignores_keys_is_told_with_key_and_board(tmp_path: Pat
         await game.play()
     assert game.player.record is None
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_page_that_knows_no_other_way_of_moving_is_given_up_at_once(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START))
+    game.page.twist = lambda before, _: Unchanged(before, exhausted=len(game.page.pressed) == 3)
+    with pytest.raises(KeyIgnoredError, match=f"up was pressed 3 times on {START.text()}"):
+        await game.play()
+
+
+async def test_a_rule_of_the_pages_own_is_named_once_and_recorded(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    game = Game(tmp_path, reading(START, None), Goal(max_moves=UNEXPLAINED + 3))
+
+    def odd_spawn(before: Reading, direction: Direction) -> MoveOutcome:
+        slid = before.board.slide(direction).afterstate
+        after = slid.with_tile(slid.empty_cells()[0], 3)
+        return Unexplained(reading(after, None), "an 8 spawned", rules=("tiles of 8 spawn",))
+
+    game.page.twist = odd_spawn
+    await game.play()
+    record = game.player.record
+    assert record is not None
+    assert record.rules == ["tiles of 8 spawn"]
+    assert record.total_moves > 3
+    assert caplog.text.count("tiles of 8 spawn") == 1
 
 
 async def test_a_win_is_played_on_once_the_page_lets_one(tmp_path: Path) -> None:
