@@ -37,7 +37,7 @@ def kernel(function: F) -> F:
     arrays, 20 times as fast, and quicker to compile. ``np.empty``, ``copy`` and slice assignment do not work
     in one ("No implementation of function empty", "NRT required"): pass scratch arrays in, copy by loops.
     """
-    return cast(F, numba.njit(nogil=True, cache=True, _nrt=False)(function))
+    return _compiled(function, _nrt=False)
 
 
 def inlined_kernel(function: F) -> F:
@@ -45,12 +45,12 @@ def inlined_kernel(function: F) -> F:
 
     A call that the compiler does not inline by itself copies every field of every NamedTuple to the stack.
     """
-    return cast(F, numba.njit(nogil=True, cache=True, _nrt=False, forceinline=True)(function))
+    return _compiled(function, _nrt=False, forceinline=True)
 
 
 def allocating_kernel(function: F) -> F:
     """As `kernel`, for the outermost function of a computation, which makes the arrays that it hands down."""
-    return cast(F, numba.njit(nogil=True, cache=True)(function))
+    return _compiled(function)
 
 
 def overload(stub: Callable[..., Any]) -> Callable[[F], F]:
@@ -65,6 +65,31 @@ def kernels_are_cached() -> bool:
     """Whether an earlier run left compiled kernels of exactly this source."""
     folder = Path(numba.config.CACHE_DIR)
     return folder.is_dir() and any(folder.rglob("*.nbi"))
+
+
+def _compiled(function: F, **options: bool) -> F:
+    dispatcher = numba.njit(nogil=True, cache=True, **options)(function)
+    if not numba.config.DISABLE_JIT:
+        _forgive(dispatcher)
+    return cast(F, dispatcher)
+
+
+def _forgive(dispatcher: Any) -> None:
+    """Take a cache that names types which cannot be imported for an empty one.
+
+    A kernel's index lists the types of all its arguments so far. An evaluator of somebody's own script would
+    otherwise leave an index that no other program can read.
+    """
+    index = dispatcher._cache._cache_file
+    load = index._load_index
+
+    def load_index() -> Any:
+        try:
+            return load()
+        except (ImportError, AttributeError):
+            return {}
+
+    index._load_index = load_index
 
 
 def _source_digest() -> str:

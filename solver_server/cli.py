@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import sys
+from pathlib import Path
 
 import click
 
@@ -15,11 +16,19 @@ from game2048.board import Board
 from game2048.direction import DIRECTIONS
 from game2048.wire import EngineInfo
 from solver_server.agent import Decision, Limit
-from solver_server.engines import DEFAULT_ENGINE, ENGINES, EngineSpec, spec_of
+from solver_server.engines import DEFAULT_ENGINE, ENGINES, NETWORK_ENGINE, EngineSpec, network_engine
 from solver_server.pool import EngineOffer
 
 _engine = click.option(
-    "--engine", type=click.Choice(tuple(ENGINES)), help=f"The engine that plays. [default: {DEFAULT_ENGINE}]"
+    "--engine",
+    type=click.Choice((*ENGINES, NETWORK_ENGINE)),
+    help=f"The engine that plays. [default: {NETWORK_ENGINE} with --weights, else {DEFAULT_ENGINE}]",
+)
+_weights = click.option(
+    "--weights",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help=f"The network of engine {NETWORK_ENGINE}: a file that `train` wrote, or one of TDL2048+.",
 )
 _depth = click.option(
     "--depth",
@@ -37,6 +46,7 @@ _time_ms = click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes a free port."
 )
 @_engine
+@_weights
 @_depth
 @_time_ms
 @click.option(
@@ -63,6 +73,7 @@ def serve(
     host: str,
     port: int,
     engine: str | None,
+    weights: Path | None,
     depth: int | None,
     time_ms: float | None,
     threads: int | None,
@@ -86,7 +97,9 @@ def serve(
         allowed_origins=origins,
         default_limit=Limit(depth, time_ms),
     )
-    server = SolverServer(_offers(), engine or DEFAULT_ENGINE, options)
+    engines, default = _engines(engine, weights)
+    offers = [EngineOffer(_info(spec), spec.create) for spec in engines.values()]
+    server = SolverServer(offers, default, options)
     ended_by = asyncio.run(serve_until_stopped(server, _announce, stop_with_stdin=stop_with_stdin))
     code = 130 if ended_by == signal.SIGINT else 0
     if server.abandoned:
@@ -100,11 +113,17 @@ def serve(
 @click.command()
 @click.argument("board", nargs=-1, required=True, metavar="BOARD")
 @_engine
+@_weights
 @_depth
 @_time_ms
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def hint(
-    board: tuple[str, ...], engine: str | None, depth: int | None, time_ms: float | None, as_json: bool
+    board: tuple[str, ...],
+    engine: str | None,
+    weights: Path | None,
+    depth: int | None,
+    time_ms: float | None,
+    as_json: bool,
 ) -> None:
     """Say which move an engine would make on BOARD, and what it thinks of each.
 
@@ -113,7 +132,8 @@ def hint(
     from solver_server.session import check_board, check_limit
 
     position = Board.from_text(" ".join(board))
-    spec = spec_of(engine or DEFAULT_ENGINE)
+    engines, name = _engines(engine, weights)
+    spec = engines[name]
     limit = Limit(depth, time_ms)
     check_limit(_info(spec), limit)
     check_board(_info(spec), position)
@@ -147,9 +167,13 @@ def _as_json(decision: Decision | None, engine: str) -> str:
     )
 
 
-def _offers() -> list[EngineOffer]:
-
-    return [EngineOffer(_info(spec), spec.create) for spec in ENGINES.values()]
+def _engines(engine: str | None, weights: Path | None) -> tuple[dict[str, EngineSpec], str]:
+    """The engines on offer and the name of the one to use where none is asked for."""
+    if weights is not None:
+        return {**ENGINES, NETWORK_ENGINE: network_engine(weights)}, engine or NETWORK_ENGINE
+    if engine == NETWORK_ENGINE:
+        raise click.UsageError(f"--engine {NETWORK_ENGINE} needs --weights FILE: `bot2048 train` makes one")
+    return ENGINES, engine or DEFAULT_ENGINE
 
 
 def _info(spec: EngineSpec) -> EngineInfo:

@@ -6,8 +6,10 @@ Kernels are loaded when an engine is made, so that names and limits can be had a
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from game2048.errors import SolverError
 from solver_server.agent import Agent
@@ -106,6 +108,9 @@ _ALL = (
     ),
 )
 
+NETWORK_ENGINE = "ntuple"
+"""The name of the engine that plays by a weights file (`network_engine`)."""
+
 ENGINES: dict[str, EngineSpec] = {spec.name: spec for spec in _ALL}
 DEFAULT_ENGINE = "fast"
 
@@ -120,3 +125,28 @@ def spec_of(name: str) -> EngineSpec:
         return ENGINES[name]
     except KeyError:
         raise SolverError(f"engine {name!r} is unknown: expected one of {', '.join(ENGINES)}") from None
+
+
+def network_engine(weights: Path) -> EngineSpec:
+    """The engine that plays by an n-tuple network, on boards of its size.
+
+    All instances share the weights, which stay on disk and are mapped into memory.
+
+    Args:
+        weights: a file of this project or of TDL2048+.
+
+    Raises:
+        SolverError: the file is missing, damaged or of neither format.
+    """
+    from solver_server.ntuple.agent import NetworkAgent
+    from solver_server.ntuple.files import open_network
+
+    network = open_network(weights)
+    pattern = network.pattern
+    return EngineSpec(
+        NETWORK_ENGINE,
+        f"expectimax over the n-tuple network {pattern.name}; depth in player moves, 1 is greedy",
+        (f"{pattern.rows}x{pattern.columns}",),
+        dataclasses.replace(PLAYER_MOVES, default=3),
+        lambda _depths: NetworkAgent(network),
+    )
