@@ -24,7 +24,24 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "solver_server.cli:hint",
         "Say which move an engine would make on BOARD, and what it thinks of each.",
     ),
-    "records": ("recordings.cli:records", "Show, verify, draw and recover recorded games."),
+    "generate": (
+        "solver_server.generate_cli:generate",
+        "Let an engine play games, and write them as a dataset (docs/datasets.md).",
+    ),
+    "harvest": (
+        "bot.harvest_cli:harvest",
+        "Play many games on the pages at URL..., several at once, into one dataset.",
+    ),
+    "train": ("solver_server.training_cli:train", "Train an n-tuple network by its own games."),
+    "evaluate": (
+        "solver_server.training_cli:evaluate",
+        "Let an engine play games, and print how strong and how fast it was.",
+    ),
+    "benchmark": ("solver_server.training_cli:benchmark", "Measure the kernels, each alone and in one thread."),
+    "records": (
+        "recordings.cli:records",
+        "Show, verify, draw and recover recorded games; convert, split and count datasets.",
+    ),
     "install-browser": (
         "scraper.cli:install_browser",
         "Find a browser that starts, or download or install Chromium.",

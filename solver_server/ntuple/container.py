@@ -1,0 +1,156 @@
+"""One array in one file: a fixed preamble, a JSON header, the raw numbers, and a SHA-256 over both.
+
+    0    8   magic: 89 'N' '2' '0' '4' '8' 0d 0a
+    8    4   version of this layout, 1
+    12   4   length of the header in bytes
+    16   8   where the payload starts (a multiple of 4096, so that it can be mapped)
+    24   8   length of the payload in bytes
+    32   32  SHA-256 of the header followed by the payload
+    64   …   header, UTF-8 JSON; then zeros up to the payload
+    …    …   payload: float32 numbers
+
+All numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+import struct
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from game2048.errors import SolverError
+
+MAGIC = b"\x89N2048\r\n"
+VERSION = 1
+
+_PREAMBLE = struct.Struct("<8sIIQQ32s")
+_ALIGNMENT = 4096
+_LONGEST_HEADER = 1 << 20
+_PIECE = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a container file holds.
+
+    Attributes:
+        header: JSON.
+        array: float32 [n]; mapped privately, so writing to it never reaches the file.
+        sha256: the file's digest, hexadecimal.
+    """
+
+    header: bytes
+    array: npt.NDArray[np.float32]
+    sha256: str
+
+
+def starts_with_magic(path: Path) -> bool:
+    """Whether a file begins like a container, whole or not."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def write(path: Path, header: bytes, array: npt.NDArray[np.float32]) -> str:
+    """Write a container file: complete or, if the process dies meanwhile, not at all.
+
+    Returns:
+        The digest, hexadecimal.
+    """
+    array = np.ascontiguousarray(array, dtype="<f4")
+    digest = _digest(header, _bytes_of(array))
+    start = -(-(_PREAMBLE.size + len(header)) // _ALIGNMENT) * _ALIGNMENT
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_PREAMBLE.pack(MAGIC, VERSION, len(header), start, array.nbytes, digest))
+            file.write(header.ljust(start - _PREAMBLE.size, b"\0"))
+            file.write(_bytes_of(array))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return digest.hex()
+
+
+def read(path: Path, *, verify: bool = True) -> Contents:
+    """Map a container file.
+
+    Args:
+        path: the file.
+        verify: whether to check the digest (about half a second a gigabyte).
+
+    Raises:
+        SolverError: the file is missing, no container, of another version, cut short or altered.
+    """
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise SolverError(f"cannot open {path}: {error.strerror}") from error
+    with file:
+        header, start, length, digest = _read_preamble(path, file.read(_PREAMBLE.size + _LONGEST_HEADER))
+        size = os.fstat(file.fileno()).st_size
+        if size < start + length:
+            raise SolverError(
+                f"{path} is cut short: it has {size} of {start + length} bytes; copy or download it again"
+            )
+        if size > start + length:
+            raise SolverError(
+                f"{path} has {size - start - length} bytes too many: it is not as it was written"
+            )
+        mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) if size else None
+    assert mapping is not None
+    array = np.frombuffer(mapping, dtype="<f4", offset=start, count=length // 4)
+    if verify and _digest(header, _bytes_of(array)) != digest:
+        raise SolverError(f"{path} is damaged: its SHA-256 is not the one it was written with; copy it again")
+    return Contents(header, array, digest.hex())
+
+
+def _read_preamble(path: Path, head: bytes) -> tuple[bytes, int, int, bytes]:
+    if head[: len(MAGIC)] != MAGIC[: len(head)] or not head:
+        raise SolverError(
+            f"{path} is no weights file of this project: it starts with {head[:8].hex(' ') or 'nothing'}"
+        )
+    if len(head) < _PREAMBLE.size:
+        raise SolverError(f"{path} is cut short: it has {len(head)} bytes; copy or download it again")
+    _, version, header_length, start, length, digest = _PREAMBLE.unpack_from(head)
+    if version != VERSION:
+        raise SolverError(f"{path} has layout version {version}: this release reads version {VERSION}")
+    header = head[_PREAMBLE.size : _PREAMBLE.size + header_length]
+    sound = (
+        header_length <= _LONGEST_HEADER
+        and start % _ALIGNMENT == 0
+        and start >= _PREAMBLE.size + header_length
+        and length % 4 == 0
+    )
+    if not sound:
+        raise SolverError(f"{path} is damaged: the lengths in its first bytes contradict each other")
+    if len(header) < header_length:
+        raise SolverError(f"{path} is cut short: its header is incomplete; copy or download it again")
+    return header, start, length, digest
+
+
+def _bytes_of(array: npt.NDArray[np.float32]) -> memoryview:
+    return array.view(np.uint8).data
+
+
+def _digest(header: bytes, payload: memoryview) -> bytes:
+    digest = hashlib.sha256(header)
+    for start in range(0, len(payload), _PIECE):
+        digest.update(payload[start : start + _PIECE])
+    return digest.digest()
+
+
+if sys.byteorder != "little":  # pragma: no cover - numba supports no such machine this project could test on
+    raise ImportError("solver_server.ntuple needs a little-endian machine")

@@ -1,0 +1,167 @@
+"""N-tuple networks by name: which cells each tuple looks at, and where the shapes come from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from game2048.errors import SolverError
+
+MAX_SIDE = 5
+MAX_CELLS = 7
+MAX_RANKS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The shape of an n-tuple network.
+
+    Attributes:
+        name: as given on the command line and kept in weights files.
+        rows: of the board.
+        columns: of the board.
+        tuples: the cells (row · columns + column) of each tuple, ascending; each has its own table.
+        symmetric: whether a table serves all 8 images of its tuple (4 on a board that is no square).
+        averaged: whether the value is the mean of the weights rather than their sum.
+        ranks: exponents from this one on are downgraded before any table is asked.
+        source: where the shapes come from.
+    """
+
+    name: str
+    rows: int
+    columns: int
+    tuples: tuple[tuple[int, ...], ...]
+    symmetric: bool = True
+    averaged: bool = False
+    ranks: int = MAX_RANKS
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not (2 <= self.rows <= MAX_SIDE and 2 <= self.columns <= MAX_SIDE):
+            raise SolverError(
+                f"an n-tuple network for {self.rows}×{self.columns} is not supported: expected "
+                f"2 to {MAX_SIDE} rows and columns"
+            )
+        if not self.tuples:
+            raise SolverError("the network has no tuples: expected at least one list of cells")
+        for cells in self.tuples:
+            self._check(cells)
+
+    def _check(self, cells: tuple[int, ...]) -> None:
+        shown = ",".join(map(str, cells))
+        if not 1 <= len(cells) <= MAX_CELLS:
+            raise SolverError(
+                f"tuple {shown} has {len(cells)} cells: expected 1 to {MAX_CELLS} "
+                "(a table has 16**cells weights)"
+            )
+        if list(cells) != sorted(set(cells)):
+            raise SolverError(f"tuple {shown} does not list its cells once each, in ascending order")
+        if cells[-1] >= self.rows * self.columns or cells[0] < 0:
+            raise SolverError(
+                f"tuple {shown} leaves the board: expected cells 0 to {self.rows * self.columns - 1} "
+                f"of {self.rows}×{self.columns}"
+            )
+
+    @property
+    def entries(self) -> int:
+        """How many weights all tables have together."""
+        return sum(16 ** len(cells) for cells in self.tuples)
+
+
+def _hexadecimal(text: str) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(sorted(int(digit, 16) for digit in word)) for word in text.split())
+
+
+_SEED_TD = "a public 2048 project in JavaScript (n-tuple TD(0), 7 patterns on 4×4 and 12 on 5×5)"
+_SEED_17 = (
+    "a public 2048 project in C++ (17 tuples without symmetries), "
+    "after Matsuzaki, TAAI 2016, doi:10.1109/TAAI.2016.7880154"
+)
+_YEH = "Yeh, Wu, Hsueh, Chang, Liang & Chiang, IEEE TCIAIG 2016, doi:10.1109/TCIAIG.2016.2593710"
+_JASKOWSKI = "Jaśkowski, IEEE Transactions on Games 2018, doi:10.1109/TCIAIG.2017.2651887"
+_MATSUZAKI = (
+    "Matsuzaki, TAAI 2016, doi:10.1109/TAAI.2016.7880154; "
+    "trained furthest by Guei, Chen & Wu, IEEE Transactions on Games 2021, doi:10.1109/TG.2021.3109887"
+)
+_SZUBERT = "Szubert & Jaśkowski, IEEE CIG 2014, doi:10.1109/CIG.2014.6932907"
+
+_SQUARES = tuple((i, i + 1, i + 4, i + 5) for i in (0, 1, 2, 4, 5, 6, 8, 9, 10))
+_ROWS = tuple(tuple(range(4 * r, 4 * r + 4)) for r in range(4))
+_COLUMNS = tuple(tuple(range(c, 16, 4)) for c in range(4))
+
+PATTERNS: dict[str, Pattern] = {
+    pattern.name: pattern
+    for pattern in (
+        Pattern("4x5", 4, 4, _hexadecimal("01234 45678 01245 45689"), source=_SZUBERT),
+        Pattern("4x6", 4, 4, _hexadecimal("012345 456789 012456 45689a"), source=_YEH),
+        Pattern("5x4", 4, 4, _hexadecimal("0123 4567 0145 1256 569a"), source=_SZUBERT),
+        Pattern("5x6", 4, 4, _hexadecimal("012345 456789 012456 45689a 89abcd"), source=_JASKOWSKI),
+        Pattern(
+            "8x6",
+            4,
+            4,
+            _hexadecimal("012456 456789 012345 234569 01259a 345678 134567 01489a"),
+            source=_MATSUZAKI,
+        ),
+        Pattern("seed-4x4", 4, 4, _hexadecimal("012456 12569a 012348 0123 0145 0156 0124"), source=_SEED_TD),
+        Pattern(
+            "seed-5x5",
+            5,
+            5,
+            (
+                (0, 1, 2, 5, 6, 10),
+                (0, 1, 2, 5, 6, 7),
+                (0, 1, 2, 3, 4),
+                (1, 6, 11, 16, 21),
+                (1, 5, 6, 7, 11),
+                (0, 1, 6, 7, 12),
+                (0, 1, 2, 6, 11),
+                (0, 1, 5, 6),
+                (6, 7, 11, 12),
+                (0, 1, 2, 3),
+                (5, 6, 7, 8),
+                (0, 5, 10, 11),
+            ),
+            source=_SEED_TD,
+        ),
+        Pattern(
+            "seed-17x4",
+            4,
+            4,
+            _ROWS + _COLUMNS + _SQUARES,
+            symmetric=False,
+            averaged=True,
+            ranks=15,
+            source=_SEED_17,
+        ),
+    )
+}
+DEFAULT_PATTERN = {(4, 4): "4x6", (5, 5): "seed-5x5"}
+
+
+def pattern_for(text: str, rows: int = 4, columns: int = 4) -> Pattern:
+    """A network's shape by its name, or from cells: ``"0,1,2,4,5 4,5,6,8,9"`` or, on 4×4, ``"01245 45689"``.
+
+    Raises:
+        SolverError: neither a name nor a list of cells that fits the board.
+    """
+    if text in PATTERNS:
+        return PATTERNS[text]
+    words = text.replace("/", " ").split()
+    if words and all(re.fullmatch(r"\d+(,\d+)+", word) for word in words):
+        tuples = tuple(tuple(sorted(int(cell) for cell in word.split(","))) for word in words)
+    elif words and (rows, columns) == (4, 4) and all(re.fullmatch(r"[0-9a-f]{2,}", word) for word in words):
+        tuples = _hexadecimal(text.replace("/", " "))
+    else:
+        raise SolverError(
+            f"network {text!r} is unknown: expected one of {', '.join(PATTERNS)}, or the cells of each tuple "
+            'like "0,1,2,4,5 4,5,6,8,9"'
+        )
+    return Pattern("custom", rows, columns, tuples, source="given on the command line")
+
+
+def with_ranks(pattern: Pattern, ranks: int) -> Pattern:
+    """The same shape, downgrading from another exponent on."""
+    if ranks not in (15, 16):
+        raise SolverError(f"{ranks} ranks are not possible: expected 16, or 15 to downgrade from 32768 on")
+    return replace(pattern, ranks=ranks)

@@ -1,0 +1,142 @@
+"""Weights files: a container whose header names the network and tells how it was trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from game2048.errors import SolverError
+from solver_server.ntuple import container
+from solver_server.ntuple.network import GridTables, NetworkTables, Weights, make_tables
+from solver_server.ntuple.patterns import Pattern
+
+SUFFIX = ".n2048"
+
+
+class Phase(msgspec.Struct, frozen=True, kw_only=True):
+    """One stretch of training with unchanged settings.
+
+    Attributes:
+        method: ``td0``, ``tc`` or ``backward``.
+        rate: TD: what a weight moves by per point of error; TC: β.
+        trace: λ.
+        games: games started, restarts not counted.
+        episodes: games and restarts.
+        moves: of all episodes.
+        seconds: of learning, wall-clock.
+        threads: learning at once.
+        seed: of the games.
+    """
+
+    method: str
+    rate: float
+    trace: float
+    games: int
+    episodes: int
+    moves: int
+    seconds: float
+    threads: int
+    seed: int
+
+
+class WeightsHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """The header of a weights file; its fields are those of `Pattern`, and the history."""
+
+    kind: str = "weights"
+    network: str
+    rows: int
+    columns: int
+    tuples: tuple[tuple[int, ...], ...]
+    symmetric: bool
+    averaged: bool
+    ranks: int
+    source: str
+    dtype: str = "float32"
+    entries: int
+    history: tuple[Phase, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A network ready for use.
+
+    Attributes:
+        pattern: its shape.
+        weights: float32 [pattern.entries].
+        history: how it was trained, phase by phase.
+        sha256: of the file it came from, or empty.
+    """
+
+    pattern: Pattern
+    weights: Weights
+    history: tuple[Phase, ...] = ()
+    sha256: str = ""
+
+    def tables(self) -> NetworkTables | GridTables:
+        """The network as kernels take it; the weights are shared."""
+        return make_tables(self.pattern, self.weights)
+
+
+def save(path: Path, network: Network) -> str:
+    """Write a weights file; the digest.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    pattern = network.pattern
+    header = WeightsHeader(
+        network=pattern.name,
+        rows=pattern.rows,
+        columns=pattern.columns,
+        tuples=pattern.tuples,
+        symmetric=pattern.symmetric,
+        averaged=pattern.averaged,
+        ranks=pattern.ranks,
+        source=pattern.source,
+        entries=pattern.entries,
+        history=network.history,
+    )
+    return container.write(path, msgspec.json.encode(header), network.weights)
+
+
+def load(path: Path, *, verify: bool = True, in_memory: bool = False) -> Network:
+    """Read a weights file.
+
+    Args:
+        path: the file.
+        verify: whether to check the digest.
+        in_memory: copy the weights (faster evaluation, since big tables then lie on huge pages) rather than
+            map the file (shared by all processes, in use at once).
+
+    Raises:
+        SolverError: it is missing, damaged, or no weights file.
+    """
+    contents = container.read(path, verify=verify)
+    try:
+        header = msgspec.json.decode(contents.header, type=WeightsHeader)
+    except msgspec.DecodeError as error:
+        raise SolverError(f"{path} is no weights file: its header does not fit ({error})") from error
+    if header.kind != "weights" or header.dtype != "float32":
+        raise SolverError(f"{path} is no weights file: it holds {header.kind} of {header.dtype}")
+    pattern = Pattern(
+        header.network,
+        header.rows,
+        header.columns,
+        header.tuples,
+        header.symmetric,
+        header.averaged,
+        header.ranks,
+        header.source,
+    )
+    if contents.array.size != pattern.entries:
+        raise SolverError(
+            f"{path} is damaged: {contents.array.size} weights where its tuples need {pattern.entries}"
+        )
+    weights = contents.array
+    if in_memory:
+        weights = np.empty_like(contents.array)
+        weights[:] = contents.array
+    return Network(pattern, weights, header.history, contents.sha256)

@@ -1,0 +1,387 @@
+"""The commands ``train``, ``evaluate`` and ``benchmark``."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:  # imports numba
+    from solver_server.ntuple.trainer import LogRow
+    from solver_server.ntuple.training import Settings, Training
+
+_CANCELLED = 130
+
+
+def _board_size(
+    _ctx: click.Context, _parameter: click.Parameter, value: str | None
+) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    match = re.fullmatch(r"([2-8])[x×]([2-8])", value)
+    if match is None:
+        raise click.BadParameter(f"{value!r} is no board size: expected 4x4, 5x5 and the like, 2 to 8 each")
+    return int(match[1]), int(match[2])
+
+
+_seed = click.option(
+    "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the games."
+)
+_threads = click.option(
+    "--threads", type=click.IntRange(1, 256), default=1, show_default=True, help="Games played at a time."
+)
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+@click.command()
+@click.option(
+    "--network",
+    metavar="NAME|CELLS",
+    help="A named network, or the cells of each tuple like '0,1,2,4,5 4,5,6,8,9'. [default: 4x6 or seed-5x5]",
+)
+@click.option(
+    "--board",
+    metavar="ROWSxCOLUMNS",
+    callback=_board_size,
+    default="4x4",
+    show_default=True,
+    help="The board of a list of cells.",
+)
+@click.option("--episodes", type=click.IntRange(1), help="End after so many games, restarts not counted.")
+@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="End after so many minutes.")
+@click.option(
+    "--method",
+    type=click.Choice(["backward", "tc", "td0"]),
+    help="TC(λ) from the end of each game with restarts, TC(0) or TD(0). [default: backward]",
+)
+@click.option(
+    "--lr",
+    type=click.FloatRange(0, min_open=True),
+    help="td0: what each active weight moves by per point of error; else β. [default: 0.1 over all; 1]",
+)
+@click.option("--lambda", "trace", type=click.FloatRange(0, 1), help="λ of backward. [default: 0.5]")
+@click.option(
+    "--lr-decay-interval", type=click.IntRange(0), help="Games after which the rate decays. [default: never]"
+)
+@click.option(
+    "--lr-decay-factor",
+    type=click.FloatRange(0, min_open=True),
+    help="What it is multiplied by. [default: 0.5]",
+)
+@click.option(
+    "--initial-value", type=float, help="Optimistic initialisation: the value of every board. [default: 0]"
+)
+@click.option(
+    "--downgrade-from",
+    type=click.Choice(["32768", "65536"]),
+    default=None,
+    help="The smallest tile that the network sees downgraded. [default: 65536; seed-17x4: 32768]",
+)
+@click.option(
+    "--eval-interval", type=click.IntRange(1), default=1000, show_default=True, help="Games a row of the log."
+)
+@click.option(
+    "--checkpoint-interval",
+    type=click.IntRange(1),
+    help="Games between checkpoints. [default: ten minutes, at most that anyway]",
+)
+@click.option(
+    "--resume", type=click.Path(path_type=Path), metavar="FILE", help="Go on from a checkpoint's weights."
+)
+@click.option("--threads", type=click.IntRange(1, 256), help="Learn at once, without locks. [default: 1]")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Of the games. [default: 0]")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="For log and checkpoints. [default: runs/NETWORK]",
+)
+@click.option(
+    "--gif-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Picture the first game with each tile from 2048 on, and each best one.",
+)
+@click.pass_context
+def train(ctx: click.Context, /, **options: Any) -> None:
+    """Train an n-tuple network by its own games.
+
+    Writes checkpoints and training.jsonl into --out. Ctrl-C saves; --resume goes on. See docs/training.md.
+    """
+    from solver_server.ntuple import trainer
+
+    if options["episodes"] is None and options["minutes"] is None:
+        raise click.UsageError("give --episodes, --minutes or both")
+    _announce_compilation()
+    training = _resumed(options) if options["resume"] else _started(options)
+    out = options["out"] or (
+        options["resume"].parent if options["resume"] else Path("runs") / training.network.pattern.name
+    )
+    if not options["resume"] or out.resolve() != options["resume"].parent.resolve():
+        trainer.check_fresh(out)
+    plan = trainer.Plan(
+        out,
+        games=options["episodes"],
+        seconds=None if options["minutes"] is None else 60 * options["minutes"],
+        log_interval=options["eval_interval"],
+        checkpoint_interval=options["checkpoint_interval"],
+    )
+    with _interruptible() as interrupted, _Progress(training, plan.games) as progress:
+        watch = trainer.Watch(
+            on_piece=progress.advance,
+            on_row=progress.show,
+            on_best=_milestones(options["gif_dir"], training, progress),
+            should_stop=lambda: bool(interrupted),
+        )
+        saved = trainer.train(training, plan, watch)
+    click.echo(saved)
+    if interrupted:
+        ctx.exit(_CANCELLED)
+
+
+def _settings(options: dict[str, Any], defaults: Settings) -> Settings:
+    """Defaults overridden by what was given on the command line."""
+    import msgspec
+
+    names = {
+        "method": "method",
+        "lr": "rate",
+        "trace": "trace",
+        "lr_decay_interval": "decay_interval",
+        "lr_decay_factor": "decay_factor",
+        "initial_value": "initial_value",
+        "seed": "seed",
+        "threads": "threads",
+    }
+    given = {name: options[option] for option, name in names.items() if options[option] is not None}
+    return msgspec.structs.replace(defaults, **given)
+
+
+def _started(options: dict[str, Any]) -> Training:
+    from solver_server.ntuple import network, patterns, training
+
+    rows, columns = options["board"]
+    name = options["network"] or patterns.DEFAULT_PATTERN.get((rows, columns))
+    if name is None:
+        raise click.UsageError(f"there is no default network for {rows}x{columns}: give --network CELLS")
+    pattern = patterns.pattern_for(name, rows, columns)
+    if options["downgrade_from"] is not None:
+        pattern = patterns.with_ranks(pattern, {"32768": 15, "65536": 16}[options["downgrade_from"]])
+    share = network.active_weights(pattern) * network.scale_of(pattern)
+    rate = 0.1 / share if options["method"] == "td0" else 1.0
+    return training.Training.start(pattern, _settings(options, training.Settings(rate=rate)))
+
+
+def _resumed(options: dict[str, Any]) -> Training:
+    from solver_server.ntuple import training
+
+    for option in ("network", "initial_value", "downgrade_from", "seed"):
+        if options[option] is not None:
+            raise click.UsageError(f"--{option.replace('_', '-')} cannot be changed by --resume")
+    resumed = training.Training.load(options["resume"])
+    resumed.change(_settings(options, resumed.settings))
+    return resumed
+
+
+def _announce_compilation() -> None:
+    from game2048.jit import kernels_are_cached
+
+    if not kernels_are_cached():
+        click.echo("compiling kernels: half a minute, once", err=True)
+
+
+@contextmanager
+def _interruptible() -> Iterator[list[int]]:
+    """A list that Ctrl-C adds to, so that training ends where it can be saved; a second one ends at once."""
+    seen: list[int] = []
+
+    def note(number: int, frame: Any) -> None:
+        if seen:
+            raise KeyboardInterrupt
+        seen.append(number)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield seen
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _milestones(folder: Path | None, training: Training, progress: _Progress) -> Any:
+    if folder is None:
+        return lambda training, thread: None
+    from solver_server.ntuple.learning import BEST_TOP
+    from solver_server.ntuple.milestones import Milestones
+
+    milestones = Milestones(folder, max(int(learner.counts[BEST_TOP]) for learner in training.learners))
+
+    def picture(training: Training, thread: int) -> None:
+        path = milestones.picture(training, thread)
+        if path is not None:
+            progress.say(f"wrote {path}")
+
+    return picture
+
+
+class _Progress:
+    """The progress bar of a training run, on stderr."""
+
+    def __init__(self, training: Training, games: int | None) -> None:
+        from tqdm import tqdm
+
+        self._bar = tqdm(total=games, initial=training.games, unit="ep", file=sys.stderr, dynamic_ncols=True)
+        self._moves = training.moves
+        self._seconds = training.total_seconds
+        self._row = ""
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self._bar.close()
+
+    def advance(self, training: Training, games: int) -> None:
+        """Some games more."""
+        seconds = training.total_seconds - self._seconds
+        rate = (training.moves - self._moves) / seconds / 1e6 if seconds else 0.0
+        self._bar.set_postfix_str(f"{rate:.2f} M moves/s{self._row}", refresh=False)
+        self._bar.update(games)
+
+    def show(self, row: LogRow) -> None:
+        """The figures of an interval."""
+        reached = " ".join(f"{tile}: {share:.0%}" for tile, share in row.reach.items() if share >= 0.005)
+        self._row = f", mean {row.mean:,.0f}, {reached}"
+
+    def say(self, line: str) -> None:
+        """A line above the bar."""
+        self._bar.write(line, file=sys.stderr)
+
+
+@click.command()
+@click.option(
+    "--engine", metavar="NAME", help="Who plays. [default: ntuple with --weights, else the strongest]"
+)
+@click.option(
+    "--weights", type=click.Path(path_type=Path), metavar="FILE", help="A network for engine ntuple."
+)
+@click.option("--games", type=click.IntRange(1), default=100, show_default=True)
+@click.option(
+    "--depth", type=click.IntRange(1), help="How many moves ahead; 1 is greedy. [default: 1 with --weights]"
+)
+@click.option("--time-ms", type=click.FloatRange(0, min_open=True), help="Milliseconds a move may take.")
+@click.option(
+    "--board", metavar="ROWSxCOLUMNS", callback=_board_size, help="[default: that of the weights, or 4x4]"
+)
+@_threads
+@_seed
+@_json
+def evaluate(
+    engine: str | None,
+    weights: Path | None,
+    games: int,
+    depth: int | None,
+    time_ms: float | None,
+    board: tuple[int, int] | None,
+    threads: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Let an engine play games, and print how strong and how fast it was."""
+    import msgspec
+    from tqdm import tqdm
+
+    from solver_server.agent import Limit
+    from solver_server.evaluate import as_text, summarize
+
+    _announce_compilation()
+    results = []
+    playing = _playing(engine, weights, games, Limit(depth, time_ms), board, threads, seed)
+    begun = time.perf_counter()
+    with tqdm(total=games, unit="game", file=sys.stderr, dynamic_ncols=True) as bar:
+        for result in playing:
+            results.append(result)
+            bar.update(1)
+    summary = summarize(results, time.perf_counter() - begun, threads)
+    click.echo(msgspec.json.encode(summary).decode() if as_json else as_text(summary))
+
+
+def _playing(
+    engine: str | None,
+    weights: Path | None,
+    games: int,
+    limit: Any,
+    board: tuple[int, int] | None,
+    threads: int,
+    seed: int,
+) -> Iterator[Any]:
+    from solver_server import self_play
+    from solver_server.engines import DEFAULT_ENGINE, spec_of
+
+    if weights is None:
+        spec = spec_of(engine or DEFAULT_ENGINE)
+        rows, columns = board or (4, 4)
+        if not spec.plays(rows, columns):
+            raise click.UsageError(f"engine {spec.name} does not play {rows}x{columns}")
+        self_play.warm_up(spec.create(), rows, columns, limit)
+        return self_play.play_games(
+            spec.create, games, rows=rows, columns=columns, limit=limit, seed=seed, threads=threads
+        )
+    from solver_server.ntuple.files import open_network
+
+    if engine not in (None, "ntuple"):
+        raise click.UsageError(f"--weights is for engine ntuple, not {engine}")
+    network = open_network(weights, in_memory=True)
+    size = (network.pattern.rows, network.pattern.columns)
+    if board not in (None, size):
+        raise click.UsageError(f"{weights} plays {size[0]}x{size[1]}, not {board[0]}x{board[1]}")
+    if limit.time_ms is None and limit.depth in (None, 1):
+        return self_play.play_greedily(network, games, seed=seed, threads=threads)
+    from solver_server.ntuple.agent import NetworkAgent
+
+    self_play.warm_up(NetworkAgent(network), *size, limit)
+    return self_play.play_games(
+        lambda: NetworkAgent(network),
+        games,
+        rows=size[0],
+        columns=size[1],
+        limit=limit,
+        seed=seed,
+        threads=threads,
+    )
+
+
+@click.command()
+@click.option("--network", default="4x6", show_default=True, metavar="NAME", help="Whose tables to read.")
+@click.option("--engine", metavar="NAME", help="Whose search to measure. [default: the strongest]")
+@click.option("--depth", type=click.IntRange(1), help="Of the search. [default: the engine's own]")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=3.0,
+    show_default=True,
+    help="For each figure.",
+)
+@_json
+def benchmark(network: str, engine: str | None, depth: int | None, seconds: float, as_json: bool) -> None:
+    """Measure the kernels, each alone and in one thread."""
+    import msgspec
+
+    from solver_server.benchmark import measure
+    from solver_server.engines import DEFAULT_ENGINE, spec_of
+    from solver_server.ntuple.patterns import pattern_for
+
+    _announce_compilation()
+    spec = spec_of(engine or DEFAULT_ENGINE)
+    speeds = measure(pattern_for(network), spec.name, spec.create, depth or spec.default_depth or 3, seconds)
+    if as_json:
+        click.echo(msgspec.json.encode(speeds).decode())
+        return
+    for name, value in msgspec.structs.asdict(speeds).items():
+        shown = f"{value:,.0f}" if name.endswith("_per_second") else value
+        click.echo(f"{name.replace('_', ' '):28} {shown}")

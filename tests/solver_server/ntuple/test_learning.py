@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from game2048 import grid
+from game2048.board import Board
+from game2048.direction import DIRECTIONS
+from game2048.spawn import chance_outcomes, game_state, next_random, pick
+from game2048.symmetry import permutations
+from solver_server.ntuple import episodes, learning, network, seam
+from solver_server.ntuple.learning import LENGTH, Learner, Rate
+from solver_server.ntuple.patterns import PATTERNS, Pattern
+from solver_server.ntuple.training import Settings, Training
+from tests.naive import best_expected_score
+
+# V = w0[c0 + 16·c1] + w1[c2 + 16·c3]; two active weights, small enough to follow by hand.
+TWO_ROWS = Pattern("custom", 2, 2, ((0, 1), (2, 3)), symmetric=False)
+W0, W1 = 0, 256
+NO_SUMS = np.zeros(0, dtype=np.float32)
+
+
+def with_path(*steps: tuple[list[int], int]) -> Learner:
+    """A learner whose last game had these afterstates (2×2) and rewards."""
+    learner = learning.make_learner(0)
+    rules = seam.make_rules(2, 2)
+    for t, (cells, reward) in enumerate(steps):
+        learner.path[t] = seam.split(np.array(cells, dtype=np.uint8).reshape(2, 2), rules)
+        learner.reward[t] = reward
+    learner.counts[LENGTH] = len(steps)
+    return learner
+
+
+def learn_backward(learner: Learner, weights: np.ndarray, rate: Rate) -> None:
+    tables = network.make_tables(TWO_ROWS, weights)
+    learning.learn_backward(
+        learner, False, tables, rate, seam.make_rules(2, 2), learning.make_scratch(2, 2, 2)
+    )
+
+
+def test_td_backward_by_hand() -> None:
+    weights = np.zeros(512, dtype=np.float32)
+    weights[W0 + 2], weights[W1 + 0] = 10, 2
+    learner = with_path(([1, 0, 0, 0], 0), ([2, 0, 0, 0], 8))
+    learn_backward(learner, weights, Rate(NO_SUMS, np.float32(0.25), np.float32(0.5)))
+    # Last afterstate: V = 10 + 2 = 12, target 0, error −12, so both weights −3: V = 7 − 1 = 6.
+    # The one before: z = 8 + 0.5 · 0 + 0.5 · 6 = 11, V = 0 − 1, error 12, so both weights +3.
+    assert weights[W0 + 2] == 7
+    assert weights[W0 + 1] == 3
+    assert weights[W1 + 0] == 2
+    assert np.count_nonzero(weights) == 3
+
+
+def test_tc_backward_by_hand() -> None:
+    weights = np.zeros(512, dtype=np.float32)
+    sums = np.zeros(1024, dtype=np.float32)
+    learner = with_path(([1, 0, 0, 0], 0), ([2, 0, 0, 0], 8))
+    rate = Rate(sums, np.float32(0.5), np.float32(0.5))  # β = 1 over two active weights
+    learn_backward(learner, weights, rate)
+    # Last: V = 0, error 0. Before: z = 8, error 8, own rate 1 while A = 0: both weights +4, E = A = 8.
+    assert weights[[W0 + 2, W0 + 1, W1]].tolist() == [0, 4, 4]
+    learn_backward(learner, weights, rate)
+    # Last: V = 0 + 4, error −4. w0[2] has A = 0, w1[0] has |E|/A = 8/8: both −2.  E, A: −4, 4 and 4, 12.
+    # Before: z = 8 + 0.5 · 0 + 0.5 · 0 = 8, V = 4 + 2, error 2. w0[1] has 8/8: +1. w1[0] has 4/12: +1/3.
+    assert weights[[W0 + 2, W0 + 1]].tolist() == [-2, 5]
+    assert weights[W1] == pytest.approx(2 + 1 / 3, rel=1e-6)
+    pairs = sums.reshape(-1, 2)
+    assert pairs[W0 + 2].tolist() == [-4, 4]
+    assert pairs[W0 + 1].tolist() == [10, 10]
+    assert pairs[W1].tolist() == [6, 14]
+
+
+def test_a_weight_that_is_active_twice_moves_twice() -> None:
+    same_table = Pattern("custom", 2, 2, ((0, 1),))  # eight images on 2×2
+    weights, sums = np.zeros(256, dtype=np.float32), np.zeros(512, dtype=np.float32)
+    tables = network.make_tables(same_table, weights)
+    entries = np.zeros(8, dtype=np.uint64)
+    seam.active_entries(np.uint64(0x0001), np.uint64(0), tables, entries)
+    # Of the eight ordered pairs of neighbours, two start at the 2, two end at it, four are empty.
+    assert sorted(entries.tolist()) == [0, 0, 0, 0, 1, 1, 16, 16]
+    learning.update(entries, np.float32(8), tables, Rate(sums, np.float32(1 / 8), np.float32(0)))
+    assert weights[[0, 1, 16]].tolist() == [4, 2, 2]
+    assert sums.reshape(-1, 2)[[0, 1, 16]].tolist() == [[32, 32], [16, 16], [16, 16]]
+
+
+class Slow:
+    """The same learning in plain Python, from dictionaries of cells."""
+
+    def __init__(self, pattern: Pattern, seed: int) -> None:
+        self.pattern = pattern
+        self.state = game_state(seed)
+        self.weights: dict[tuple[int, ...], float] = {}
+        self.sums: dict[tuple[int, ...], tuple[float, float]] = {}
+        self.images = permutations(pattern.rows, pattern.columns)[: 8 if pattern.symmetric else 1]
+        self.lengths: list[int] = []
+
+    def keys(self, board: Board) -> list[tuple[int, ...]]:
+        return [
+            (number, *(board.cells[image[cell]] for cell in cells))
+            for number, cells in enumerate(self.pattern.tuples)
+            for image in self.images
+        ]
+
+    def value(self, board: Board) -> float:
+        return sum(self.weights.get(key, 0.0) for key in self.keys(board))
+
+    def spawn(self, board: Board) -> Board:
+        empty = board.empty_cells()
+        self.state, number = next_random(self.state)
+        which, exponent = pick(number, len(empty))
+        return board.with_tile(empty[which], exponent)
+
+    def choose(self, board: Board) -> tuple[float, Board, int] | None:
+        slides = [slide for slide in map(board.slide, DIRECTIONS) if slide.moved]
+        options = [(slide.reward + self.value(slide.afterstate), slide) for slide in slides]
+        if not options:
+            return None
+        best = max(options, key=lambda option: option[0])  # the first of equals, as in the kernel
+        return best[0], best[1].afterstate, best[1].reward
+
+    def update(self, board: Board, error: float, tc: bool, rate: float) -> None:
+        keys = self.keys(board)
+        for key in keys:
+            e, a = self.sums.get(key, (0.0, 0.0))
+            own = abs(e) / a if tc and a else 1.0
+            step = rate / len(keys) if tc else rate
+            self.weights[key] = self.weights.get(key, 0.0) + step * own * error
+            self.sums[key] = (e + error, a + abs(error))
+
+    def backward_episode(self, start: Board | None) -> Board | None:
+        board = self.spawn(start or self.spawn(Board.empty(self.pattern.rows, self.pattern.columns)))
+        path = []
+        while (choice := self.choose(board)) is not None:
+            path.append(choice[1:])
+            board = self.spawn(choice[1])
+        target = 0.0
+        for after, reward in reversed(path):
+            self.update(after, target - self.value(after), tc=True, rate=1.0)
+            target = reward + 0.5 * target + 0.5 * self.value(after)
+        self.lengths.append(len(path))
+        return path[len(path) // 2][0] if len(path) >= 10 else None
+
+    def online_game(self, tc: bool, rate: float) -> None:
+        board = self.spawn(self.spawn(Board.empty(self.pattern.rows, self.pattern.columns)))
+        before: tuple[float, Board] | None = None
+        while True:
+            choice = self.choose(board)
+            worth = choice[0] if choice else 0.0
+            if before is not None:
+                self.update(before[1], worth - before[0], tc, rate)
+            if choice is None:
+                return
+            before = (choice[0] - choice[2], choice[1])
+            board = self.spawn(choice[1])
+
+
+def assert_same_weights(slow: Slow, training: Training) -> None:
+    slow_weights = sorted(value for value in slow.weights.values() if value)
+    fast_weights = np.sort(training.network.weights[training.network.weights != 0])
+    assert len(fast_weights) == len(slow_weights) > 100
+    np.testing.assert_allclose(fast_weights, slow_weights, rtol=1e-3, atol=1e-3)
+
+
+def test_backward_learning_with_restarts_is_that_of_plain_python() -> None:
+    pattern = PATTERNS["4x5"]
+    slow = Slow(pattern, seed=5)
+    restart = slow.backward_episode(None)
+    for _ in range(2):
+        restart = slow.backward_episode(restart)
+    training = Training.start(pattern, Settings(seed=5))
+    lengths = []
+    for _ in range(3):
+        training.advance(games=1000, moves=1)
+        lengths.append(int(training.learners[0].counts[LENGTH]))
+    assert lengths == slow.lengths
+    assert int(training.learners[0].words[learning.RANDOM]) == slow.state
+    assert_same_weights(slow, training)
+
+
+@pytest.mark.parametrize(("method", "rate"), [("td0", 0.001), ("tc", 1.0)])
+def test_learning_while_playing_is_that_of_plain_python(method: str, rate: float) -> None:
+    # Without symmetries, since rounding would break the ties of mirrored afterstates one way or the other.
+    pattern = Pattern("custom", 4, 4, ((0, 1, 2, 4), (5, 6, 9, 10), (11, 13, 14, 15)), symmetric=False)
+    slow = Slow(pattern, seed=9)
+    for _ in range(2):
+        slow.online_game(method == "tc", rate)
+    training = Training.start(pattern, Settings(method=method, rate=rate, seed=9))
+    while training.games < 2:
+        training.advance(games=2)
+    assert int(training.learners[0].words[learning.RANDOM]) == slow.state
+    assert_same_weights(slow, training)
+
+
+def value_of_policy(tiles: list[list[int]], training: Training, cache: dict[str, float]) -> float:
+    """The exact expected further score of the learned greedy player, without sampling."""
+    board = Board.from_tiles(tiles)
+    if board.text() in cache:
+        return cache[board.text()]
+    tables = training.network.tables(), training.rules
+    best, best_slide = -np.inf, None
+    for slide in map(board.slide, DIRECTIONS):
+        if slide.moved:
+            worth = slide.reward + float(episodes.value_of(grid.from_board(slide.afterstate), *tables))
+            if worth > best:
+                best, best_slide = worth, slide
+    value = 0.0
+    if best_slide is not None:
+        value = best_slide.reward + sum(
+            p * value_of_policy(child.tiles(), training, cache)
+            for p, child in chance_outcomes(best_slide.afterstate)
+        )
+    cache[board.text()] = value
+    return value
+
+
+@pytest.mark.parametrize(("method", "rate"), [("backward", 1.0), ("tc", 1.0), ("td0", 0.01)])
+def test_a_2x2_board_is_learned_to_its_exact_optimum(method: str, rate: float) -> None:
+    whole_board = Pattern("custom", 2, 2, ((0, 1, 2, 3),))
+    training = Training.start(whole_board, Settings(method=method, rate=rate, seed=1))
+    while training.games < 20_000:
+        training.advance(games=20_000, moves=10_000_000)
+    tables = training.network.tables(), training.rules
+    optimum = played = 0.0
+    best_cache: dict[tuple[tuple[int, ...], ...], float] = {}
+    policy_cache: dict[str, float] = {}
+    for p, first in chance_outcomes(Board.empty(2, 2)):
+        for q, second in chance_outcomes(first):
+            optimum += p * q * best_expected_score(second.tiles(), best_cache)
+            played += p * q * value_of_policy(second.tiles(), training, policy_cache)
+    assert optimum > 30
+    assert 0.99 * optimum <= played <= optimum + 1e-6
+    # And what the player thinks a board is worth is near the truth.
+    exact = best_expected_score([[2, 2], [0, 0]], best_cache)
+    believed = max(
+        slide.reward + float(episodes.value_of(grid.from_board(slide.afterstate), *tables))
+        for slide in map(Board.from_tiles([[2, 2], [0, 0]]).slide, DIRECTIONS)
+        if slide.moved
+    )
+    assert believed == pytest.approx(exact, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["4x5", "seed-17x4"])
+def test_two_32768_make_a_65536_and_score_it(name: str) -> None:
+    pattern = PATTERNS[name]
+    tables = network.make_tables(pattern, network.new_weights(pattern))
+    rules = seam.make_rules(4, 4)
+    learner = learning.make_learner(3)
+    start = np.zeros((4, 4), dtype=np.uint8)
+    start[0, :2] = 15
+    learner.words[learning.START_LOW : learning.START_EXTRA + 1] = seam.split(start, rules)
+    learner.counts[learning.RESTARTING] = 1
+    episodes.run(
+        learner,
+        tables,
+        Rate(NO_SUMS, np.float32(0), np.float32(0)),
+        rules,
+        episodes.ONLINE,
+        1,
+        0,
+        np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        learning.make_scratch(4, 4, network.active_weights(pattern)),
+    )
+    # Without values the greedy player takes the largest reward at once.
+    assert learner.reward[0] == 65536
+    cells = np.zeros((4, 4), dtype=np.uint8)
+    seam.join(*learner.path[int(learner.counts[LENGTH]) - 1], cells, rules)
+    assert cells.max() == 16
+
+
+def test_values_beyond_all_bounds_are_told() -> None:
+    from game2048.errors import SolverError
+
+    training = Training.start(PATTERNS["4x5"], Settings(method="td0", rate=1e30))
+    with pytest.raises(SolverError, match=r"learning rate 1e\+30 is too large"):
+        training.advance(games=50)
+
+
+def test_a_path_that_is_full_ends_the_episode_but_not_at_value_0() -> None:
+    short = learning.make_learner(1)
+    learner = short._replace(path=short.path[:20].copy(), reward=short.reward[:20].copy())
+    pattern = PATTERNS["4x5"]
+    weights = network.new_weights(pattern, 1000.0)
+    tables = network.make_tables(pattern, weights)
+    scratch = learning.make_scratch(4, 4, 32)
+    episodes.run(
+        learner,
+        tables,
+        Rate(NO_SUMS, np.float32(0.1 / 32), np.float32(0.5)),
+        seam.make_rules(4, 4),
+        episodes.BACKWARD,
+        1,
+        1,
+        np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        scratch,
+    )
+    assert learner.counts[LENGTH] == 20
+    low, high, _ = learner.path[19]
+    assert float(seam.value(low, high, tables)) > 900

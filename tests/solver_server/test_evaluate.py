@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from game2048.board import Board
+from game2048.errors import SolverError
+from solver_server.agent import Decision, Limit
+from solver_server.evaluate import as_text, summarize
+from solver_server.ntuple.agent import NetworkAgent
+from solver_server.ntuple.files import open_network
+from solver_server.self_play import GameResult, play_games, play_greedily
+from solver_server.training_cli import evaluate
+from tests.fake_engines import FirstLegal
+
+TDL = Path(__file__).parents[1] / "data" / "tdl2048-5x4.w"
+FOUR_GAMES = [
+    GameResult(0, 1000, 7, 100),
+    GameResult(1, 20_000, 11, 1000),
+    GameResult(2, 30_000, 11, 1400),
+    GameResult(3, 37_000, 12, 1500),
+]
+
+
+def test_the_figures_by_hand() -> None:
+    summary = summarize(FOUR_GAMES, seconds=2.0, threads=2)
+    assert summary.games == 4
+    assert summary.mean == 22_000
+    # Deviations −21, −2, 8, 15 thousand: variance (441 + 4 + 64 + 225) / 3 = 244.67, so 15,641.8 / 2 · 1.96.
+    assert summary.ci95 == pytest.approx(15_328.7, abs=0.5)
+    assert summary.median == 25_000
+    assert summary.max == 37_000
+    assert summary.reach == {
+        "2048": 0.75, "4096": 0.25, "8192": 0, "16384": 0, "32768": 0, "65536": 0, "131072": 0
+    }  # fmt: skip
+    assert summary.moves == 4000
+    assert summary.moves_per_second == 2000
+    assert summary.ms_per_move == 1.0
+    assert summary.max_tile_counts == {"4096": 1, "2048": 2, "128": 1}
+    text = as_text(summary)
+    assert "mean      22,000 ± 15,329" in text
+    assert "2048:  75.00%" in text
+    assert "2048:     2 ( 50.0%)" in text
+
+
+def test_games_are_played_on_the_board_asked_for() -> None:
+    results = list(play_games(FirstLegal, 5, rows=3, columns=2))
+    assert max(result.top for result in results) <= 7  # six cells hold at most 2**7
+
+
+def test_one_game_has_no_interval() -> None:
+    assert summarize(FOUR_GAMES[:1], 1.0).ci95 == 0
+
+
+def test_whole_games_in_one_kernel_are_those_of_the_search_at_depth_1() -> None:
+    network = open_network(TDL)
+    fast = list(play_greedily(network, 5, seed=6))
+    assert [result.game for result in fast] == list(range(5))
+    assert fast == list(play_games(lambda: NetworkAgent(network), 5, limit=Limit(depth=1), seed=6))
+
+
+def test_threads_play_the_same_games() -> None:
+    network = open_network(TDL)
+    assert sorted(play_greedily(network, 9, threads=3), key=lambda r: r.game) == list(
+        play_greedily(network, 9)
+    )
+    alone = list(play_games(FirstLegal, 9))
+    assert sorted(play_games(FirstLegal, 9, threads=3), key=lambda r: r.game) == alone
+
+
+def test_two_moves_ahead_is_stronger() -> None:
+    network = open_network(TDL)
+    one = summarize(list(play_greedily(network, 20)), 1.0)
+    two = summarize(list(play_games(lambda: NetworkAgent(network), 20, limit=Limit(depth=2))), 1.0)
+    assert two.mean > 1.4 * one.mean  # TDL2048's networks gain a factor of 2 or so by it
+
+
+def test_a_network_of_another_size_is_told() -> None:
+    network = open_network(TDL)
+    with pytest.raises(SolverError, match="network 5x4 plays 4×4, not 5×5"):
+        NetworkAgent(network).choose(Board.empty(5, 5), Limit())
+
+
+def test_an_engine_that_fails_ends_the_games() -> None:
+    class Failing:
+        def choose(self, board: Board, limit: Limit) -> Decision | None:
+            raise SolverError("no")
+
+    def failing() -> Iterator[GameResult]:
+        return play_games(Failing, 50, threads=2)
+
+    with pytest.raises(SolverError, match="no"):
+        list(failing())
+
+
+# -- the command ------------------------------------------------------------------------------------------
+
+
+def test_evaluate_prints_one_json_object() -> None:
+    run = CliRunner().invoke(evaluate, ["--weights", str(TDL), "--games", "30", "--seed", "3", "--json"])
+    assert run.exit_code == 0, run.output
+    printed = json.loads(run.stdout)
+    expected = summarize(list(play_greedily(open_network(TDL), 30, seed=3)), 1.0)
+    assert printed["games"] == 30
+    assert printed["mean"] == expected.mean
+    assert printed["ci95"] == expected.ci95
+    assert printed["reach"] == expected.reach
+    assert printed["moves"] == expected.moves
+    assert {"median", "max", "seconds", "moves_per_second", "ms_per_move"} <= printed.keys()
+
+
+def test_evaluate_takes_any_engine() -> None:
+    run = CliRunner().invoke(evaluate, ["--engine", "fast", "--depth", "1", "--games", "2"])
+    assert run.exit_code == 0, run.output
+    assert "games     2\n" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--weights", str(TDL), "--board", "5x5"], "plays 4x4, not 5x5"),
+        (["--weights", str(TDL), "--engine", "fast"], "--weights is for engine ntuple"),
+        (["--engine", "fast", "--board", "9x4"], "no board size"),
+        (["--engine", "composite", "--board", "5x5"], "composite does not play 5x5"),
+    ],
+)
+def test_evaluate_refuses_what_does_not_fit(arguments: list[str], message: str) -> None:
+    run = CliRunner().invoke(evaluate, arguments)
+    assert run.exit_code == 2
+    assert message in run.output

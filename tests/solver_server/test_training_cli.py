@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from game2048.errors import SolverError
+from solver_server.ntuple import weights
+from solver_server.ntuple.trainer import checkpoints
+from solver_server.training_cli import benchmark, train
+
+CELLS = "0123 4567"
+
+
+def test_train_writes_weights_and_a_log(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ["--network", CELLS, "--episodes", "120", "--eval-interval", "50", "--out", str(out)]
+    run = CliRunner().invoke(train, options)
+    assert run.exit_code == 0, run.output
+    saved = Path(run.stdout.strip())
+    assert saved == out / "checkpoint-000000120.n2048"
+    network = weights.load(saved)
+    assert network.pattern.tuples == ((0, 1, 2, 3), (4, 5, 6, 7))
+    assert network.history[0].games == 120
+    rows = [json.loads(line) for line in (out / "training.jsonl").read_text().splitlines()]
+    assert [row["episode"] for row in rows] == [50, 100]
+    assert rows[1].keys() == {"episode", "moves", "seconds", "mean", "median", "max", "reach"}
+
+
+def test_train_takes_every_setting(tmp_path: Path) -> None:
+    options = (
+        f"--method td0 --lr 0.002 --lr-decay-interval 10 --lr-decay-factor 0.9 --initial-value 160 --seed 5 "
+        f"--downgrade-from 32768 --checkpoint-interval 20 --episodes 30 --out {tmp_path}"
+    ).split()
+    run = CliRunner().invoke(train, ["--network", CELLS, *options])
+    assert run.exit_code == 0, run.output
+    network = weights.load(Path(run.stdout.strip()))
+    assert network.pattern.ranks == 15
+    assert (network.history[0].method, network.history[0].rate, network.history[0].seed) == ("td0", 0.002, 5)
+    assert [path.name for path in checkpoints(tmp_path)] == [
+        "checkpoint-000000020.n2048",
+        "checkpoint-000000030.n2048",
+    ]
+
+
+def test_train_resumes_with_other_settings(tmp_path: Path) -> None:
+    first = CliRunner().invoke(train, ["--network", CELLS, "--episodes", "20", "--out", str(tmp_path)])
+    saved = first.stdout.strip()
+    again = CliRunner().invoke(train, ["--resume", saved, "--episodes", "45", "--lambda", "0.1"])
+    assert again.exit_code == 0, again.output
+    history = weights.load(Path(again.stdout.strip())).history
+    assert [(phase.games, phase.trace) for phase in history] == [(20, 0.5), (25, 0.1)]
+
+
+def test_train_ends_after_some_minutes(tmp_path: Path) -> None:
+    run = CliRunner().invoke(train, ["--network", CELLS, "--minutes", "0.01", "--out", str(tmp_path)])
+    assert run.exit_code == 0, run.output
+    assert weights.load(Path(run.stdout.strip())).history[0].seconds == pytest.approx(0.6, abs=0.5)
+
+
+def test_train_on_5x5(tmp_path: Path) -> None:
+    options = ["--board", "5x5", "--network", "0,1,2,5,6", "--episodes", "3", "--out", str(tmp_path)]
+    run = CliRunner().invoke(train, options)
+    assert run.exit_code == 0, run.output
+    assert weights.load(Path(run.stdout.strip())).pattern.columns == 5
+
+
+def test_an_interrupt_saves_and_exits_130(tmp_path: Path) -> None:
+    command = "from solver_server.training_cli import train; train()"
+    options = ["--network", CELLS, "--episodes", "1000000", "--eval-interval", "10", "--out", str(tmp_path)]
+    with subprocess.Popen(
+        [sys.executable, "-c", command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        log = tmp_path / "training.jsonl"
+        while not (log.exists() and log.stat().st_size):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 130, stderr
+    assert weights.load(Path(stdout.strip())).history[0].games >= 10
+    assert checkpoints(tmp_path) == [Path(stdout.strip())]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "give --episodes, --minutes or both"),
+        (["--episodes", "1", "--board", "3x3"], "no default network for 3x3"),
+        (["--episodes", "1", "--board", "3by3"], "no board size"),
+        (["--episodes", "1", "--resume", "x.n2048", "--network", "4x6"], "--network cannot be changed"),
+    ],
+)
+def test_train_refuses_what_makes_no_sense(options: list[str], message: str) -> None:
+    run = CliRunner().invoke(train, options)
+    assert run.exit_code == 2
+    assert message in run.output
+
+
+def test_train_overwrites_no_other_run(tmp_path: Path) -> None:
+    options = ["--network", CELLS, "--episodes", "2", "--out", str(tmp_path)]
+    assert CliRunner().invoke(train, options).exit_code == 0
+    run = CliRunner().invoke(train, options)
+    assert isinstance(run.exception, SolverError)
+    assert "go on with --resume" in str(run.exception)
+
+
+def test_benchmark_prints_every_figure() -> None:
+    options = ["--network", "4x5", "--engine", "fast", "--depth", "1", "--seconds", "0.01", "--json"]
+    run = CliRunner().invoke(benchmark, options)
+    assert run.exit_code == 0, run.output
+    figures = json.loads(run.stdout)
+    rates = [value for name, value in figures.items() if name.endswith("_per_second")]
+    assert len(rates) == 6
+    assert min(rates) > 0
+    assert figures["network"] == "4x5"
