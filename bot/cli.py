@@ -37,7 +37,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "solver_server.training_cli:evaluate",
         "Let an engine play games, and print how strong and how fast it was.",
     ),
-    "benchmark": ("solver_server.training_cli:benchmark", "Measure the kernels, each alone and in one thread."),
+    "benchmark": (
+        "solver_server.training_cli:benchmark",
+        "Measure the kernels, each alone and in one thread.",
+    ),
     "records": (
         "recordings.cli:records",
         "Show, verify, draw and recover recorded games; convert, split and count datasets.",
