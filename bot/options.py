@@ -23,6 +23,7 @@ class SolverOptions:
         server: a running server's address; ``None`` starts one for as long as the games last.
         token: what that server asks for.
         engine: the engine's name.
+        weights: a network for a server of our own to play by.
         depth: in the engine's own count.
         time_ms: milliseconds a move.
     """
@@ -30,12 +31,19 @@ class SolverOptions:
     server: str | None = None
     token: str | None = None
     engine: str | None = None
+    weights: Path | None = None
     depth: int | None = None
     time_ms: float | None = None
 
     def arguments(self) -> list[str]:
         """As arguments of ``bot2048 serve``, so that a server of our own loads this engine first."""
-        given = (("--engine", self.engine), ("--depth", self.depth), ("--time-ms", self.time_ms))
+        weights = None if self.weights is None else self.weights.resolve()
+        given = (
+            ("--engine", self.engine),
+            ("--weights", weights),
+            ("--depth", self.depth),
+            ("--time-ms", self.time_ms),
+        )
         return [word for name, value in given if value is not None for word in (name, str(value))]
 
     def described(self, hello: Hello) -> str:
@@ -67,6 +75,9 @@ class PlayOptions:
         solver: what chooses.
         browser: what opens the page.
         gif: how GIFs are drawn; ``None`` for none.
+        new_game: begin anew where the page shows a game that was begun before.
+        site: a site profile.
+        report: where to put what was seen if the page cannot be played.
     """
 
     url: str
@@ -76,6 +87,9 @@ class PlayOptions:
     solver: SolverOptions
     browser: BrowserOptions
     gif: GifOptions | None
+    new_game: bool = False
+    site: Path | None = None
+    report: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,10 @@ from recordings import prepare_folder
 from recordings.gif import write_gif
 from recordings.journal import GameJournal
 from recordings.record import GameRecord
-from scraper.live_page import LivePage, open_page
+from scraper.live_page import LivePage
+from scraper.page import Status
+from scraper.site_profile import read_profile
+from scraper.tabs import open_page
 
 
 async def play_games(
@@ -42,7 +45,8 @@ async def play_games(
         reading = await page.open(options.url)
         _check_size(hello, options.solver, reading.board)
         for game in range(options.games):
-            if game or not reading.board.legal_directions():
+            begun_before = reading.board.max_tile > 4 or reading.status is not Status.PLAYING
+            if game or not reading.board.legal_directions() or (options.new_game and begun_before):
                 reading = await page.new_game()
             journal = GameJournal.create(
                 options.out, source=options.url, solver=options.solver.described(hello)
@@ -69,10 +73,12 @@ async def _opened(options: PlayOptions) -> AsyncIterator[tuple[SolverClient, Liv
             own = await stack.enter_async_context(OwnServer(options.solver.arguments()))
             return SolverClient(own.ensure_running)
 
+        site = None if options.site is None else read_profile(options.site)
         try:
             async with asyncio.TaskGroup() as group:
                 client = group.create_task(solver())
-                page = group.create_task(stack.enter_async_context(open_page(options.browser)))
+                opened = open_page(options.browser, site=site, report=options.report)
+                page = group.create_task(stack.enter_async_context(opened))
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
         stack.push_async_callback(client.result().close)

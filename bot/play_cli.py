@@ -23,7 +23,7 @@ from bot.player import Goal, Progress
 from recordings.cli import gif_options
 from recordings.jsonl import GAMES_FILE
 from scraper.browser import BrowserOptions
-from scraper.cli import browser_options
+from scraper.cli import browser_options, page_options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -59,6 +59,12 @@ def game_options(command: Command) -> Command:
             help="Play no faster; 0 for no limit. [default: 20 on pages of other machines, else no limit]",
         ),
         click.option("--engine", metavar="NAME", help="The engine that chooses. [default: the server's]"),
+        click.option(
+            "--weights",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="A network to play by, as `bot2048 train` writes it or TDL2048+.",
+        ),
         click.option("--depth", type=click.IntRange(1), help="How far it searches, in its own count."),
         click.option("--time-ms", type=click.FloatRange(0, min_open=True), help="Milliseconds a move."),
         click.option(
@@ -74,7 +80,9 @@ def game_options(command: Command) -> Command:
         ),
         click.option("--gif/--no-gif", default=True, show_default=True, help="Draw a GIF of each game."),
         gif_options,
+        click.option("--new-game", is_flag=True, help="Begin anew where a game was begun before."),
         browser_options,
+        page_options,
     )
     for decorator in reversed(decorators):
         command = decorator(command)
@@ -111,6 +119,10 @@ def demo(size: str, page_seed: int | None, **given: Any) -> None:
 
 
 def _options(url: str, given: dict[str, Any]) -> PlayOptions:
+    if given["server"] is not None and given["weights"] is not None:
+        raise click.UsageError(
+            "--weights is for a server of our own: give it to the `serve` that --server names"
+        )
     out = given["out"] or Path("runs") / f"{datetime.datetime.now():%Y%m%d-%H%M%S}"
     browser: BrowserOptions = given["browser"]
     return PlayOptions(
@@ -119,10 +131,18 @@ def _options(url: str, given: dict[str, Any]) -> PlayOptions:
         out=out,
         goal=Goal(given["until_tile"], given["max_moves"], rate_for(url, given["rate"])),
         solver=SolverOptions(
-            given["server"], given["token"], given["engine"], given["depth"], given["time_ms"]
+            server=given["server"],
+            token=given["token"],
+            engine=given["engine"],
+            weights=given["weights"],
+            depth=given["depth"],
+            time_ms=given["time_ms"],
         ),
         browser=browser,
         gif=GifOptions(given["gif_frames"], given["gif_ms"], given["gif_size"]) if given["gif"] else None,
+        new_game=given["new_game"],
+        site=given["site"],
+        report=given["report"],
     )
 
 

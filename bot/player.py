@@ -19,8 +19,8 @@ from scraper.page import GamePage, Reading, Slid, Status, Unchanged
 
 log = logging.getLogger(__name__)
 
-PRESSES = 4
-"""How often a key is pressed for one move before the page is said not to react."""
+PRESSES = 16
+"""How often a move is tried before the page is said not to react."""
 
 UNEXPLAINED = 20
 """How many boards in a row may defy the rules before the page is given up."""
@@ -106,6 +106,7 @@ class GamePlayer:
         self._defiant = 0
         self._due = 0.0
         self._asked_to_go_on = False
+        self._rules: list[str] = []
 
     async def play(self, reading: Reading) -> None:
         """Play until the game is over, the goal is reached, or something breaks.
@@ -122,6 +123,7 @@ class GamePlayer:
             RecordError: the disk does not take the record.
         """
         self._reading = reading
+        self._note_rules(self._page.rules)
         outcome: Outcome = "interrupted"
         try:
             outcome = await self._loop()
@@ -169,14 +171,14 @@ class GamePlayer:
             outcome = await self._page.move(before, direction)
             if not isinstance(outcome, Unchanged):
                 break
+            if outcome.exhausted:
+                self._reading = outcome.reading
+                raise KeyIgnoredError(self._ignored(direction, press + 1))
             if press and outcome.reading.status is not before.status:
                 break  # a message came up instead
             log.info("%s did nothing on %s: pressing it again", direction, before.board)
         else:
-            raise KeyIgnoredError(
-                f"the page does not react: {direction} was pressed {PRESSES} times on {before.board} and "
-                "nothing moved; expected the arrow keys to play the game (is there a dialog in front of it?)"
-            )
+            raise KeyIgnoredError(self._ignored(direction, PRESSES))
         self._reading = outcome.reading
         if isinstance(outcome, Unchanged):
             return
@@ -184,11 +186,29 @@ class GamePlayer:
         if isinstance(outcome, Slid):
             self._defiant = 0
             counted = score + before.board.slide(direction).reward
+        elif outcome.rules:
+            self._defiant = 0
+            counted = score + before.board.slide(direction).reward
+            self._note_rules(outcome.rules)
         else:
             counted = score
             self._take_note(outcome.why)
         shown = self._reading.score
         self._report(Progress(self._moves, counted if shown is None else shown, self._reading.board))
+
+    def _ignored(self, direction: Direction, presses: int) -> str:
+        return (
+            f"the page does not react: {direction} was pressed {presses} times on {self._reading.board} and "
+            "nothing moved; expected keys, a mouse, a finger or buttons to play the game "
+            "(is there a dialog in front of it?)"
+        )
+
+    def _note_rules(self, rules: tuple[str, ...]) -> None:
+        """Say once in what the page's rules differ; they are recorded with the game."""
+        for rule in rules:
+            if rule not in self._rules:
+                self._rules.append(rule)
+                log.warning("this page plays by a rule of its own: %s", rule)
 
     def _take_note(self, why: str) -> None:
         """Bear with a board that defies the rules, for a while."""
@@ -213,4 +233,4 @@ class GamePlayer:
         if not self._moves:
             self._journal.discard()
             return None
-        return self._journal.finish(self._reading.board, self._reading.score, outcome)
+        return self._journal.finish(self._reading.board, self._reading.score, outcome, self._rules)

@@ -1,6 +1,6 @@
 """One live page: find the board, read it, press a direction, start again, see the end. It decides no move.
 
-Importing this package loads no browser driver: `scraper.live_page` does, and `scraper.browser` in use.
+Importing this package loads no browser driver: `scraper.tabs` does, and `scraper.browser` in use.
 """
 
 from scraper.page import GamePage, MoveOutcome, Reading, Slid, Status, Unchanged, Unexplained

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import difflib
+import functools
 import logging
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from game2048.errors import PageError
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Playwright
+    from playwright.async_api import Browser, BrowserContext, Playwright
 
 logger = logging.getLogger(__name__)
 
+Started = TypeVar("Started", "Browser", "BrowserContext")
+
+VIEWPORT = (800, 720)
+"""Wide enough for pages not to show their form for phones; what is larger takes longer to draw."""
 BROWSER_VARIABLE = "BOT2048_BROWSER"
 
 INSTALLED_NAMES = (
@@ -93,11 +99,21 @@ class BrowserOptions:
             the first that is found.
         headless: without a window.
         start_timeout: seconds.
+        cdp: the address of a running Chromium to use instead, ``http://…`` or ``ws://…``.
+        user_data_dir: a profile to use and keep, instead of a new one that is thrown away.
+        slow_mo: milliseconds to wait before each thing done with the browser.
+        viewport: width and height of the window; ``None`` for `VIEWPORT`.
+        device: a device to play on, as Playwright names them (``Pixel 7``).
     """
 
     path: str | None = None
     headless: bool = True
     start_timeout: float = 30.0
+    cdp: str | None = None
+    user_data_dir: Path | None = None
+    slow_mo: float = 0.0
+    viewport: tuple[int, int] | None = None
+    device: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +146,68 @@ async def open_browser(options: BrowserOptions | None = None) -> AsyncIterator[B
             await _close(browser)
 
 
+@contextlib.asynccontextmanager
+async def open_context(options: BrowserOptions) -> AsyncIterator[BrowserContext]:
+    """A place for tabs: in a browser started for it, in a running one, or with a profile that is kept.
+
+    Nothing of a running browser's own profile and tabs is touched. All is closed at the end.
+
+    Raises:
+        PageError: there is no browser, none that starts or answers, or no such device.
+    """
+    from playwright.async_api import Error as PlaywrightError
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        settings = _context_settings(playwright, options)
+        if options.user_data_dir is not None and options.cdp is None:
+            _, context = await _start(playwright, options, functools.partial(_launch_with_profile, settings))
+            browser = None
+        else:
+            browser = await (_connect if options.cdp else _start_first)(playwright, options)
+            context = await browser.new_context(**settings)
+        try:
+            yield context
+        finally:
+            with contextlib.suppress(PlaywrightError, TimeoutError):
+                async with asyncio.timeout(10):
+                    await context.close()
+            if browser is not None:
+                await _close(browser)
+
+
+def _context_settings(playwright: Playwright, options: BrowserOptions) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if options.device is not None:
+        if options.device not in playwright.devices:
+            near = difflib.get_close_matches(options.device, playwright.devices, n=3, cutoff=0.3)
+            raise PageError(
+                f"device {options.device!r} is unknown: expected e.g. {', '.join(near) or 'Pixel 7'}"
+            )
+        settings = dict(playwright.devices[options.device])
+        settings.pop("default_browser_type", None)
+    if options.viewport is not None or not settings:
+        width, height = options.viewport or VIEWPORT
+        settings["viewport"] = {"width": width, "height": height}
+    reduced = "reduce" if options.headless and options.cdp is None else None
+    return {**settings, "accept_downloads": False, "reduced_motion": reduced}
+
+
+async def _connect(playwright: Playwright, options: BrowserOptions) -> Browser:
+    from playwright.async_api import Error as PlaywrightError
+
+    assert options.cdp is not None
+    try:
+        return await playwright.chromium.connect_over_cdp(
+            options.cdp, timeout=options.start_timeout * 1000, slow_mo=options.slow_mo
+        )
+    except PlaywrightError as error:
+        raise PageError(
+            f"no browser answers at {options.cdp}: {_reason(error.message, options)}; start one with "
+            "--remote-debugging-port=9222 and give http://127.0.0.1:9222"
+        ) from error
+
+
 async def check_browser(options: BrowserOptions) -> tuple[FoundBrowser, str]:
     """The browser that `open_browser` would use, started once to be sure, and its version.
 
@@ -139,7 +217,7 @@ async def check_browser(options: BrowserOptions) -> tuple[FoundBrowser, str]:
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        found, browser = await _start(playwright, options)
+        found, browser = await _start(playwright, options, _launch)
         version = browser.version
         await _close(browser)
         return found, version
@@ -176,24 +254,41 @@ def find_browsers(options: BrowserOptions, own: str | None = None) -> Iterator[F
 
 
 async def _start_first(playwright: Playwright, options: BrowserOptions) -> Browser:
-    _, browser = await _start(playwright, options)
+    _, browser = await _start(playwright, options, _launch)
     return browser
 
 
-async def _start(playwright: Playwright, options: BrowserOptions) -> tuple[FoundBrowser, Browser]:
+async def _launch(playwright: Playwright, options: BrowserOptions, **how: Any) -> Browser:
+    return await playwright.chromium.launch(**how)
+
+
+async def _launch_with_profile(
+    settings: dict[str, Any], playwright: Playwright, options: BrowserOptions, **how: Any
+) -> BrowserContext:
+    assert options.user_data_dir is not None
+    options.user_data_dir.mkdir(parents=True, exist_ok=True)
+    return await playwright.chromium.launch_persistent_context(options.user_data_dir, **how, **settings)
+
+
+async def _start(
+    playwright: Playwright, options: BrowserOptions, launch: Callable[..., Awaitable[Started]]
+) -> tuple[FoundBrowser, Started]:
     """Start the first browser that can be started."""
     from playwright.async_api import Error as PlaywrightError
 
     failures: list[str] = []
-    frames = UNLIMITED_FRAMES_FLAGS if options.headless else ()
+    frames: tuple[str, ...] = UNLIMITED_FRAMES_FLAGS if options.headless else ()
     for found in find_browsers(options, playwright.chromium.executable_path):
         try:
-            browser = await playwright.chromium.launch(
+            browser = await launch(
+                playwright,
+                options,
                 executable_path=found.path,
                 headless=options.headless,
                 chromium_sandbox=not _is_root(),  # Chromium refuses to sandbox root
                 args=[*QUIET_FLAGS, *UNTHROTTLED_FLAGS, *frames],
                 timeout=options.start_timeout * 1000,
+                slow_mo=options.slow_mo,
                 # Ctrl-C is the program's to handle: it closes the browser once the game is saved.
                 handle_sigint=False,
                 handle_sigterm=False,
@@ -204,7 +299,7 @@ async def _start(playwright: Playwright, options: BrowserOptions) -> tuple[Found
             logger.warning("browser %s (%s) does not start: %s", found.path, found.origin, reason)
             failures.append(f"{found.path} ({reason})")
             continue
-        logger.info("browser: %s (%s), version %s", found.path, found.origin, browser.version)
+        logger.info("browser: %s (%s)", found.path, found.origin)
         return found, browser
     if failures:
         raise PageError(f"no browser starts: tried {', '.join(failures)}; {HOW_TO_INSTALL}")

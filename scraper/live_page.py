@@ -3,92 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextlib
+import dataclasses
+import functools
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable
+import time
+from collections.abc import Awaitable
+from typing import Any
 
-from playwright.async_api import Browser, Dialog, Locator, Page, ViewportSize
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Frame, Locator, Page
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import PageError, RulesError
-from scraper.browser import BrowserOptions, open_browser
+from scraper.controls import KEEP_GOING, NEW_GAME, Controls
+from scraper.finder import Finder
+from scraper.gates import GO_ON, NEW, Gates
+from scraper.hands import Hands, Region
+from scraper.learner import Learner
+from scraper.pixels import PixelEye
 from scraper.probe import Answer, Patience, Probe, ProbeGoneError, first_line
 from scraper.readers import READERS, BoardReader
 from scraper.readers.script import board_of
 from scraper.reading import Reading, Status
 from scraper.settle import MoveOutcome, Slid, Trust, Unchanged, Unexplained, is_slide_with_spawn
+from scraper.site_profile import SiteProfile
+from scraper.variants import DOUBLED, PageRules, spawned_values
 
 logger = logging.getLogger(__name__)
 
-KEYS = {
-    Direction.UP: "ArrowUp",
-    Direction.RIGHT: "ArrowRight",
-    Direction.DOWN: "ArrowDown",
-    Direction.LEFT: "ArrowLeft",
-}
-VIEWPORT: ViewportSize = {"width": 800, "height": 720}
-"""Wide enough for pages not to show their form for phones; what is larger takes longer to draw."""
-ANIMATION_RATE = 1000
+OFFENCES = 4
+"""So many boards in a row that defy the rules, and the reader is not believed any more."""
+CALIBRATION_MOVES = 80
+HISTORY = 60
+QUICK_MOVES = 6
+LEAST_IDLE_MS = 250
 ATTEMPTS = 3
 """How often a page may load anew while it is being read once."""
 SCHEMES = ("http://", "https://", "file://")
-
-KEEP_GOING = (".keep-playing-button", re.compile(r"^\W*(keep (going|playing)|continue)\b", re.IGNORECASE))
-NEW_GAME = (
-    ".restart-button, .retry-button",
-    re.compile(r"^\W*(new game|restart|try again|play again|start over)\b", re.IGNORECASE),
-)
-CLICKABLE = "button, a, [role=button], input[type=button]"
-
-
-@contextlib.asynccontextmanager
-async def open_page(options: BrowserOptions | None = None) -> AsyncIterator[LivePage]:
-    """A browser with one tab for one game; both closed at the end, also on Ctrl-C.
-
-    Raises:
-        PageError: there is no browser, or none that starts.
-    """
-    options = options or BrowserOptions()
-    async with open_browser(options) as browser, live_page(browser, watched=not options.headless) as page:
-        yield page
-
-
-@contextlib.asynccontextmanager
-async def live_page(
-    browser: Browser, *, watched: bool = False, patience: Patience | None = None
-) -> AsyncIterator[LivePage]:
-    """A new tab with nothing of the user's in it; closed at the end.
-
-    Args:
-        browser: from `scraper.browser.open_browser`.
-        watched: somebody looks at the window, so animations keep their pace.
-        patience: how long to wait for what.
-    """
-    context = await browser.new_context(
-        viewport=VIEWPORT, accept_downloads=False, reduced_motion=None if watched else "reduce"
-    )
-    try:
-        page = await context.new_page()
-        if not watched:
-            # Drawing the animations takes longer than all the rest of a move; they end as they always do,
-            # with their events, only sooner. The session has to stay open for that.
-            session = await context.new_cdp_session(page)
-            await session.send("Animation.setPlaybackRate", {"playbackRate": ANIMATION_RATE})
-        context.on("page", _close_popup)
-        yield LivePage(page, patience=patience)
-    finally:
-        with contextlib.suppress(PlaywrightError):
-            await context.close()
-
-
-async def _close_popup(popup: Page) -> None:
-    logger.info("closing a window that the page opened")
-    with contextlib.suppress(PlaywrightError):
-        await popup.close()
 
 
 class LivePage:
@@ -98,29 +54,62 @@ class LivePage:
         page: a page of Playwright's, not loaded yet.
         readers: the ways of reading boards to try, in order.
         patience: how long to wait for what.
+        site: what is known of the page's site; its board is looked for before all else.
     """
 
     def __init__(
-        self, page: Page, readers: tuple[BoardReader, ...] = READERS, patience: Patience | None = None
+        self,
+        page: Page,
+        readers: tuple[BoardReader, ...] = READERS,
+        patience: Patience | None = None,
+        site: SiteProfile | None = None,
     ) -> None:
         self._page = page
-        self._patience = patience or Patience()
+        self._site = site or SiteProfile()
+        self._patience = self._site.patience(patience or Patience())
+        if self._site.board is not None:
+            readers = (self._site.reader(), *readers)
+        self.history: collections.deque[dict[str, object]] = collections.deque(maxlen=HISTORY)
+        """The last moves, for a report."""
         self._probe = Probe(page, readers, self._patience)
+        self._gates = Gates(page)
+        self._controls = Controls(page, self._patience.cap)
+        self._finder = Finder(page, self._probe, self._gates, self._patience)
+        self._hands = Hands(page, self._gates, self._site.input)
+        self._hands.region = self._finder.region
+        self._learner = Learner()
+        self._rules = PageRules()
         self._url = ""
-        self._consents = False
-        # Without an answer a dialog stops the page's script, and with it every key.
-        page.on("dialog", self._answer_dialog)
         self._forget_page()
 
     def _forget_page(self) -> None:
-        self._probe.forget()
+        self._finder.forget()
+        self._hands.forget()
         self._trust = Trust()
         self._scores_by_rules = True
+        self._shows_score = True
+        self._offences = 0
+        self._slowest = 0.0
 
     @property
     def url(self) -> str:
         """Where the game is played."""
         return self._url
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """In what the page's rules were seen to differ from those of 2048."""
+        return tuple(self._rules.names)
+
+    @property
+    def played_with(self) -> str | None:
+        """The way of making moves that works on the page, once one has."""
+        return self._hands.proven
+
+    @property
+    def tried(self) -> tuple[tuple[str, str], ...]:
+        """The readers that were given up on this page, each with the reason."""
+        return tuple(self._probe.given_up.items())
 
     # -- the seam -----------------------------------------------------------------------------------------
 
@@ -137,7 +126,9 @@ class LivePage:
         self._forget_page()
         self._url = url
         await self._load(url)
-        return await self.read()
+        for selector in self._site.buttons.start:
+            await self._controls.click(self._page.locator(selector).first)
+        return await self._calibrated(await self.read())
 
     async def read(self) -> Reading:
         """The board, once it is at rest."""
@@ -145,17 +136,17 @@ class LivePage:
         return reading
 
     async def press(self, direction: Direction) -> None:
-        """Press the arrow key of that direction, without looking at what comes of it."""
+        """Make a move in the way that works on this page, without looking at what comes of it."""
         try:
             async with asyncio.timeout(self._patience.answer / 1000):
-                await self._page.keyboard.press(KEYS[direction])
+                await self._hands.press(direction)
         except TimeoutError as error:
             raise self._probe.silent() from error
         except PlaywrightError as error:
             raise self._probe.lost(error) from error
 
     async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
-        """Press the arrow key of that direction and wait until the page has answered.
+        """Make a move and wait until the page has answered.
 
         Args:
             before: the last reading.
@@ -170,27 +161,78 @@ class LivePage:
             raise RulesError(f"{direction} does not change {before.board}: expected a legal direction")
         expects_score = before.score is not None and self._scores_by_rules
         request = {
-            "before": _faces(before.board),
-            "after": _faces(slide.afterstate),
+            "before": self._faces(before.board),
+            "afters": [self._faces(after) for after in self._rules.afters(before.board, direction)],
+            "spawn": {
+                "values": [(1 << value) // self._learner.scale for value in sorted(self._rules.values)],
+                "least": self._rules.least,
+                "most": self._rules.most,
+            },
             "score": str((before.score or 0) + slide.reward) if expects_score else None,
+            "looksBefore": self._learner.looks,
             "trusting": self._trust.earned,
             "quiet": self._patience.quiet,
             "quietOther": self._patience.quiet_other,
-            "idle": self._patience.idle,
+            "idle": self._idle(),
         }
-        wait = self._probe.ask("awaitSlide", request, self._patience.cap)
         try:
-            answer = await _while_waiting(wait, self.press(direction))
+            eye = await self._finder.eye()
+            await self._within(self._hands.prepare())
+            began = time.monotonic()
+            act: Awaitable[None] | None = self._within(self._hands.move(direction))
+            if not self._hands.at_once and act is not None:
+                await act
+                act = None
+            wait = self._ask(eye, "awaitSlide", request, self._patience.cap, direction)
+            answer = await _while_waiting(wait, act)
         except ProbeGoneError:
             return Unexplained(await self.read(), f"the page loaded anew after {direction} on {before.board}")
-        return await self._judge(answer, before, direction)
+        outcome = await self._judge(answer, before, direction)
+        self.history.append(_noted(before, direction, outcome, time.monotonic() - began))
+        if not isinstance(outcome, Unchanged):
+            self._slowest = max(self._slowest * 0.9, time.monotonic() - began)
+        return await self._held_to_rules(outcome)
+
+    async def _within(self, act: Awaitable[None]) -> None:
+        """Do something with the page, which must answer."""
+        try:
+            async with asyncio.timeout(self._patience.answer / 1000):
+                await act
+        except TimeoutError as error:
+            raise self._probe.silent() from error
+        except PlaywrightError as error:
+            raise self._probe.lost(error) from error
+
+    def _idle(self) -> int:
+        """How long without any change tells that a key was dropped; less on pages known to be quick."""
+        longest = self._patience.idle
+        if self._hands.moves < QUICK_MOVES or self._hands.misses > 1:
+            return longest
+        return round(min(longest, max(3000 * self._slowest, LEAST_IDLE_MS)))
+
+    async def _ask(
+        self,
+        eye: Probe | PixelEye,
+        method: str,
+        request: dict[str, Any],
+        cap: int,
+        direction: Direction | None = None,
+    ) -> Answer:
+        if isinstance(eye, Probe):
+            eye.labels = self._learner.labels
+            return await eye.ask(method, request, cap)
+        explains = None if direction is None else functools.partial(self._learner.explains, direction)
+        return await eye.ask(method, request, cap, explains)
 
     async def keep_going(self) -> Reading | None:
         """After a win, tell the page to go on; ``None`` if it offers no way, or none that works."""
-        button = await self._button(*KEEP_GOING)
+        await self._finder.eye()
+        button = await self._button(KEEP_GOING, self._site.buttons.keep_going)
         if button is None:
-            return None
-        reading, settled = await self._settled(unblocked=True, meanwhile=self._click(button))
+            await self._gates.open_one(GO_ON, in_game=True)
+            reading = await self.read()
+            return reading if reading.status is not Status.WON else None
+        reading, settled = await self._settled(unblocked=True, meanwhile=self._controls.click(button))
         return reading if settled and reading.status is not Status.WON else None
 
     async def new_game(self) -> Reading:
@@ -200,9 +242,17 @@ class LivePage:
             PageError: neither leads to a new game.
         """
         self._scores_by_rules = True
-        button = await self._button(*NEW_GAME)
+        await self._finder.eye()
+        button = await self._button(NEW_GAME, self._site.buttons.new_game)
         if button is not None:
-            reading, settled = await self._settled(fresh=True, meanwhile=self._click(button))
+            reading, settled = await self._settled(fresh=True, meanwhile=self._controls.click(button))
+            if settled and _is_new(reading):
+                return reading
+        self._gates.forget()
+        with self._controls.consenting():
+            clicked = await self._gates.open_one(NEW)
+        if clicked:
+            reading, settled = await self._settled(fresh=True)
             if settled and _is_new(reading):
                 return reading
         logger.info("no button that starts a new game: loading the page anew")
@@ -220,23 +270,49 @@ class LivePage:
 
     async def _judge(self, answer: Answer, before: Reading, direction: Direction) -> MoveOutcome:
         """What a key came to, from what the page's script saw."""
-        if answer.outcome == "slid":
-            reading = self._probe.reading(answer)
-            slide = before.board.slide(direction)
-            self._trust.note(_board_like(before.board, answer.early), reading.board, merged=slide.reward > 0)
-            if reading.score is not None and reading.score != (before.score or 0) + slide.reward:
-                self._scores_by_rules = False
-            return Slid(reading)
         if answer.outcome == "unchanged":
-            return Unchanged(self._probe.reading(answer))
-        # The board before may have been believed too early: have more patience from now on.
-        self._trust.revoke()
-        at_key = _board_like(before.board, answer.at_key)
+            self._hands.missed()
+            reading = self._read(answer)
+            if self._hands.exhausted and reading.status is Status.PLAYING:
+                reading = dataclasses.replace(reading, status=await self._gates.says())
+            return Unchanged(reading, exhausted=self._hands.exhausted)
+        learned = self._learner.take(answer, direction)
+        if answer.outcome != "slid" and learned is None:
+            return await self._judge_other(answer, before, direction)
+        reading = self._read(answer)
+        self._hands.took()
+        if learned is False and answer.outcome != "slid":
+            return await self._judge_other(answer, before, direction)
+        slide = before.board.slide(direction)
+        standard = learned or is_slide_with_spawn(before.board, direction, reading.board)
+        names = () if standard else self._rules.explain(before.board, direction, reading.board)
+        if names:
+            return self._deviating(names, reading, before, direction)
+        early = board_like(before.board, answer.early, self._learner.scale)
+        self._trust.note(early, reading.board, merged=slide.reward > 0)
+        if reading.score is not None and reading.score != (before.score or 0) + slide.reward:
+            self._scores_by_rules = False
+            if reading.reader != "position-classes":
+                self._shows_score = False  # a number that was taken for the score, and is not
+                reading = dataclasses.replace(reading, score=None)
+        return Slid(reading)
+
+    async def _judge_other(self, answer: Answer, before: Reading, direction: Direction) -> MoveOutcome:
+        at_key = board_like(before.board, answer.at_key, self._learner.scale)
         reading = await self.read()
+        self._hands.took()
         if at_key is None or at_key == before.board:
+            names = self._rules.explain(before.board, direction, reading.board)
+            if names == ():
+                return Slid(reading)
+            if names:
+                return self._deviating(names, reading, before, direction)
+            self._trust.revoke()
             return Unexplained(
                 reading, f"{direction} on {before.board} led to {reading.board}, which no spawn explains"
             )
+        # The board before may have been believed too early: have more patience from now on.
+        self._trust.revoke()
         then = "" if is_slide_with_spawn(at_key, direction, reading.board) else " not"
         return Unexplained(
             reading,
@@ -244,6 +320,61 @@ class LivePage:
             f"{reading.board} does{then} follow from that",
             at_key,
         )
+
+    def _deviating(
+        self, names: tuple[str, ...], reading: Reading, before: Reading, direction: Direction
+    ) -> MoveOutcome:
+        """A move by rules of the page's own."""
+        self._rules.adopt(names, spawned_values(names))
+        self._scores_by_rules = False
+        why = f"{direction} on {before.board} led to {reading.board}: {'; '.join(names)}"
+        return Unexplained(reading, why, rules=names)
+
+    async def _held_to_rules(self, outcome: MoveOutcome) -> MoveOutcome:
+        """Believe a reader only while the rules are obeyed; else the next one."""
+        if isinstance(outcome, Unexplained) and not outcome.rules and "loaded anew" not in outcome.why:
+            self._offences += 1
+        elif isinstance(outcome, Slid):
+            self._offences = 0
+        if self._offences < OFFENCES:
+            return outcome
+        self._offences = 0
+        name = outcome.reading.reader
+        self._finder.give_up(
+            name, f"{OFFENCES} boards in a row defy the rules of 2048: {getattr(outcome, 'why', '')}"
+        )
+        self._learner = Learner()
+        return Unexplained(await self.read(), f"the reader {name} was given up")
+
+    async def _calibrated(self, reading: Reading) -> Reading:
+        """Play until it is known what looks are worth, or that doubtful numbers obey the rules."""
+        moves = tries = 0
+        while tries < CALIBRATION_MOVES and self._learner.doubts(reading, moves):
+            tries += 1
+            legal = reading.board.legal_directions()
+            if not legal or reading.status is Status.OVER:
+                return await self.new_game()
+            direction = max(legal, key=lambda d: reading.board.slide(d).reward)
+            outcome = await self.move(reading, direction)
+            reading = outcome.reading
+            if isinstance(outcome, Unchanged) and outcome.exhausted:
+                self._hands.give_up()
+                raise PageError(
+                    f"{self._url} does not play by the rules of 2048, or takes no moves: {direction} on "
+                    f"{reading.board} did nothing in any way that was tried; try --headed to see it"
+                )
+            moves = moves + 1 if isinstance(outcome, Slid) else moves
+        if self._learner.scale > 1:
+            self._rules.adopt([DOUBLED])
+        return reading
+
+    def _read(self, answer: Answer) -> Reading:
+        """The reading in an answer, with what was learned of looks and scale."""
+        reading = self._probe.reading(answer, self._learner.raw(answer))
+        return reading if self._shows_score else dataclasses.replace(reading, score=None)
+
+    def _faces(self, board: Board) -> list[int]:
+        return [(1 << exponent) // self._learner.scale if exponent else 0 for exponent in board.cells]
 
     async def _settled(
         self, *, fresh: bool = False, unblocked: bool = False, meanwhile: Awaitable[None] | None = None
@@ -253,7 +384,8 @@ class LivePage:
         cap = self._patience.cap * (1 if meanwhile is None else 2)  # what is done meanwhile has its own
         for _ in range(ATTEMPTS):
             try:
-                answer = await _while_waiting(self._probe.ask("awaitSettled", request, cap), meanwhile)
+                wait = self._ask(await self._finder.eye(), "awaitSettled", request, cap)
+                answer = await _while_waiting(wait, meanwhile)
             except ProbeGoneError:
                 # The page has loaded anew; what we did meanwhile brought that about, or is done.
                 meanwhile = None
@@ -261,7 +393,7 @@ class LivePage:
                 continue
             if answer.outcome != "gone":
                 logger.debug("the board is %s", answer.outcome)
-                return self._probe.reading(answer), answer.outcome == "settled"
+                return self._read(answer), answer.outcome == "settled"
             meanwhile = None
             self._probe.forget()
         raise self._probe.no_board()
@@ -285,37 +417,26 @@ class LivePage:
                 + "; check the address"
             )
 
-    async def _button(self, selector: str, text: re.Pattern[str]) -> Locator | None:
-        """The first visible thing to click that matches, by class or else by what it says."""
-        by_class = self._probe.frame.locator(selector)
-        by_text = self._probe.frame.locator(CLICKABLE).filter(has_text=text)
+    async def region(self) -> Region | None:
+        """Where the board is in the window, once it has been found."""
+        return await self._finder.region()
+
+    @property
+    def frame(self) -> Frame:
+        """The frame that the board was last found in."""
+        return self._probe.frame
+
+    @property
+    def tab(self) -> Page:
+        """The page of Playwright's."""
+        return self._page
+
+    async def _button(self, known: tuple[str, re.Pattern[str]], told: str | None) -> Locator | None:
+        selector, text = known
         try:
-            for found in (by_class, by_text):
-                visible = found.filter(visible=True)
-                if await visible.count():
-                    return visible.first
+            return await self._controls.find(self._probe.frame, told or selector, text)
         except PlaywrightError as error:
             raise self._probe.lost(error) from error
-        return None
-
-    async def _click(self, button: Locator) -> None:
-        self._consents = True  # a page that asks "start a new game?" after the click is told yes
-        try:
-            await button.click(timeout=self._patience.cap)
-        except PlaywrightError as error:
-            logger.info("the button could not be clicked: %s", first_line(error))
-        finally:
-            self._consents = False
-
-    async def _answer_dialog(self, dialog: Dialog) -> None:
-        logger.info("the page says (%s): %s", dialog.type, dialog.message[:200])
-        with contextlib.suppress(PlaywrightError):
-            if dialog.type == "prompt":
-                await dialog.accept(dialog.default_value or "4")
-            elif dialog.type == "confirm" and not self._consents:
-                await dialog.dismiss()  # "play again?" would wipe the board away before it was read
-            else:
-                await dialog.accept()
 
 
 async def _while_waiting(wait: Awaitable[Answer], act: Awaitable[None] | None) -> Answer:
@@ -332,18 +453,26 @@ async def _while_waiting(wait: Awaitable[Answer], act: Awaitable[None] | None) -
             waiting.exception()  # taken note of, should the act have failed first
 
 
+def _noted(before: Reading, direction: Direction, outcome: MoveOutcome, seconds: float) -> dict[str, object]:
+    return {
+        "before": before.board.text(),
+        "direction": direction.value,
+        "outcome": type(outcome).__name__,
+        "after": outcome.reading.board.text(),
+        "reader": outcome.reading.reader,
+        "why": outcome.why if isinstance(outcome, Unexplained) else None,
+        "ms": round(1000 * seconds),
+    }
+
+
 def _is_new(reading: Reading) -> bool:
     return reading.status is Status.PLAYING and reading.board.max_tile <= 4
 
 
-def _faces(board: Board) -> list[int]:
-    return [1 << exponent if exponent else 0 for exponent in board.cells]
-
-
-def _board_like(board: Board, cells: list[int] | None) -> Board | None:
+def board_like(board: Board, cells: list[int] | None, scale: int) -> Board | None:
     """The board of these face values if it has that board's size and is one at all."""
     if cells is None:
         return None
     with contextlib.suppress(RulesError):
-        return board_of(cells, board.rows, board.columns)
+        return board_of([cell * scale for cell in cells], board.rows, board.columns)
     return None

@@ -25,6 +25,11 @@ class GamePage(Protocol):
         """Where the game is played."""
         ...
 
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """In what the page's rules were seen to differ from those of 2048, in words."""
+        ...
+
     async def open(self, url: str) -> Reading:
         """Load a page, find its board and read it.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,9 +19,11 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, JSHandle, Page
 
 from game2048.errors import PageError
-from scraper.readers import BoardReader
+from scraper.readers import PIXELS, BoardReader
 from scraper.readers.script import Cells
 from scraper.reading import Reading
+
+logger = logging.getLogger(__name__)
 
 DOCUMENT_GONE = re.compile(
     r"context was destroyed|cannot find context|disposed|detached|navigat", re.IGNORECASE
@@ -46,11 +49,11 @@ class Patience:
     """
 
     load: int = 30_000
-    board: int = 10_000
+    board: int = 3_500
     idle: int = 500
     quiet: int = 60
     quiet_other: int = 500
-    cap: int = 2_000
+    cap: int = 2_500
     answer: int = 15_000
 
 
@@ -63,6 +66,18 @@ class Answer(msgspec.Struct, frozen=True, rename="camel"):
     at_key: Cells | None
     keys_seen: Annotated[int, msgspec.Meta(ge=0)]
     name: str | None
+
+
+class _Sought(msgspec.Struct, frozen=True):
+    found: bool
+    reasons: dict[str, Annotated[str, msgspec.Meta(max_length=300)]]
+
+
+class _Box(msgspec.Struct, frozen=True):
+    x: float
+    y: float
+    width: float
+    height: float
 
 
 class ProbeGoneError(Exception):
@@ -89,6 +104,13 @@ class Probe:
         """The frame in which the board was found."""
         self.keys_seen = 0
         """How many arrow keys had reached the board's document at the last answer."""
+        self.labels: dict[str, int] = {}
+        """The face values of looks, as far as they are known."""
+        self.reasons: dict[str, str] = {}
+        """Why readers that saw a board took it for none of 2048."""
+        self.given_up: dict[str, str] = {}
+        """The readers that are not believed any more, each with the reason."""
+        self._watching: JSHandle | None = None
         page.on("crash", self._note_crash)
 
     def _note_crash(self, page: Page) -> None:
@@ -111,8 +133,12 @@ class Probe:
             ProbeGoneError: its document has gone.
             PageError: the page has gone, or does not answer, or answers nonsense.
         """
-        handle = self._handle or await self.find_board()
-        question = msgspec.json.encode({**request, "cap": cap, "keys": self.keys_seen}).decode()
+        handle = self._handle
+        if handle is None:
+            raise ProbeGoneError
+        question = msgspec.json.encode(
+            {**request, "cap": cap, "keys": self.keys_seen, "labels": self.labels}
+        ).decode()
         try:
             async with asyncio.timeout((cap + self._patience.answer) / 1000):
                 raw = await handle.evaluate(_ASK, [method, question])
@@ -143,42 +169,59 @@ class Probe:
                 "its scripts interfere with reading it"
             ) from error
 
-    def reading(self, answer: Answer) -> Reading:
+    def reading(self, answer: Answer, raw: object = None) -> Reading:
         """The reading in an answer, checked.
+
+        Args:
+            answer: of `ask`.
+            raw: what to take for its reading instead.
 
         Raises:
             PageError: it is none.
         """
-        reader = self._readers.get(answer.name or "")
+        reader = self._readers.get(answer.name or "") or (PIXELS if answer.name == PIXELS.name else None)
         if reader is None or answer.reading is None:
             raise self.no_board()
-        return reader.reading(answer.reading)
+        return reader.reading(answer.reading if raw is None else raw)
 
     # -- finding the board --------------------------------------------------------------------------------
 
-    async def find_board(self) -> JSHandle:
-        """Put the script into the first frame in which a reader knows the board; wait for one to appear.
+    @property
+    def attached(self) -> bool:
+        """Whether a board has been found, and its document is not known to have gone."""
+        return self._handle is not None
 
-        Raises:
-            PageError: none did in time, or the page has gone.
+    @property
+    def readers(self) -> tuple[BoardReader, ...]:
+        """The readers to try, in order."""
+        return tuple(self._readers.values())
+
+    def exclude(self, name: str, why: str) -> None:
+        """Do not believe this reader any more on this page."""
+        self.given_up[name] = why
+        self.forget()
+
+    async def seek(self, *, weak: bool) -> bool:
+        """Look once for a board, with the readers that cannot be mistaken or else with the others.
+
+        The readers come before the frames: the best evidence anywhere on the page decides.
         """
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._patience.board / 1000
-        while True:
-            waiting: JSHandle | None = None
-            for frame in self._page.frames:
-                handle = await self._put_into(frame)
-                if handle is None:
-                    continue
-                if await self._has_board(handle):
-                    await self._take(frame, handle)
-                    return handle
-                waiting = waiting or handle
-            if self._crashed or self._page.is_closed():
-                raise PageError(f"{self._page.url} has gone: it crashed or was closed; start again to go on")
-            if loop.time() >= deadline:
-                raise self.no_board()
-            await self._await_change(waiting)
+        names = [
+            reader.name for reader in self.readers if reader.weak is weak and reader.name not in self.given_up
+        ]
+        if not names:
+            return False
+        if not weak:
+            self.reasons.clear()
+        handles = [(frame, handle) for frame in self._page.frames if (handle := await self._put_into(frame))]
+        for name in names:
+            for frame, handle in handles:
+                if await self._has_board(handle, name):
+                    self.frame, self._handle, self.keys_seen = frame, handle, 0
+                    logger.info("the board is read by %s", name)
+                    return True
+        self._watching = handles[0][1] if handles else None
+        return False
 
     async def _put_into(self, frame: Frame) -> JSHandle | None:
         with contextlib.suppress(PlaywrightError, TimeoutError):
@@ -186,32 +229,48 @@ class Probe:
                 return await frame.evaluate_handle(self._script)
         return None
 
-    async def _has_board(self, handle: JSHandle) -> bool:
-        with contextlib.suppress(PlaywrightError, TimeoutError):
+    async def _has_board(self, handle: JSHandle, name: str) -> bool:
+        with contextlib.suppress(PlaywrightError, TimeoutError, msgspec.ValidationError):
             async with asyncio.timeout(2):
-                return await handle.evaluate("(probe) => probe.attach()") is True
+                raw = await handle.evaluate("(probe, name) => probe.attachTo([name])", name)
+                sought = msgspec.convert(raw, _Sought)
+                self.reasons.update(sought.reasons)
+                return sought.found
         return False
 
-    async def _take(self, frame: Frame, handle: JSHandle) -> None:
-        self.frame, self._handle, self.keys_seen = frame, handle, 0
-        if frame.parent_frame is not None:
-            # Keys go to the frame that has the focus.
-            with contextlib.suppress(PlaywrightError):
-                await (await frame.frame_element()).focus()
+    async def region(self) -> tuple[float, float, float, float] | None:
+        """Where the board is in its frame: x, y, width, height; ``None`` if its reader cannot tell."""
+        with contextlib.suppress(PlaywrightError, TimeoutError, msgspec.ValidationError):
+            async with asyncio.timeout(2):
+                raw = await self._handle.evaluate("(probe) => probe.region()") if self._handle else None
+                box = msgspec.convert(raw, _Box, strict=False) if raw is not None else None
+                return (box.x, box.y, box.width, box.height) if box else None
+        return None
 
-    async def _await_change(self, handle: JSHandle | None) -> None:
+    async def await_change(self) -> None:
         """Wait until the page changes; now and then look anyhow, the change may be in another frame."""
         with contextlib.suppress(PlaywrightError, TimeoutError):
-            if handle is None:
+            if self._watching is None:
                 await self._page.wait_for_event("framenavigated", timeout=250)
                 return
             async with asyncio.timeout(1):
-                await handle.evaluate("(probe) => probe.awaitChange(250)")
+                await self._watching.evaluate("(probe) => probe.awaitChange(250)")
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the page itself has gone."""
+        return self._crashed or self._page.is_closed()
 
     # -- errors -------------------------------------------------------------------------------------------
 
     def no_board(self) -> PageError:
-        """The error that tells what was looked for."""
+        """The error that tells what was looked for, or why what was found is not 2048."""
+        if self.given_up:
+            name, why = next(iter(self.given_up.items()))
+            return PageError(f"{self._page.url} is no game of 2048 as far as {name} can tell: {why}")
+        if self.reasons:
+            why = next(iter(self.reasons.values()))
+            return PageError(f"{self._page.url} is no game of 2048 that can be played: {why}")
         looked_for = "; ".join(f"{reader.looks_for} ({reader.name})" for reader in self._readers.values())
         return PageError(
             f"no board of 2048 found on {self._page.url} within {self._patience.board / 1000:g} s. "

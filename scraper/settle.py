@@ -21,9 +21,15 @@ class Slid:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The page did not react. Press again; look at ``reading.status`` first, a message may have come up."""
+    """The page did not react. Press again; look at ``reading.status`` first, a message may have come up.
+
+    Attributes:
+        reading: what the page shows now.
+        exhausted: every way of making the move has been tried.
+    """
 
     reading: Reading
+    exhausted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +42,14 @@ class Unexplained:
         at_key: the board as it stood when the key arrived, where that was not the board the move was chosen
             for: the page had moved on late, or the reading before had been believed too early.
             `is_slide_with_spawn` tells which.
+        rules: the deviations from the rules of 2048 that do explain the board, as `scraper.variants` names
+            them; empty where nothing does.
     """
 
     reading: Reading
     why: str
     at_key: Board | None = None
+    rules: tuple[str, ...] = ()
 
 
 MoveOutcome = Slid | Unchanged | Unexplained

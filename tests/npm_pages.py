@@ -58,6 +58,13 @@ PACKAGES = {
             "67fa2dceb3ce8b1709fd8444ac3fdf2b7e1df184",
             "Z9WtEQwo7UZ1A8m9bM+4sadbmspHeaIcwx4iTpTlgHKPiqLEYeV8lDpSwTS8Ym3Epe87WObNEZJdgrMAMOlp+Q==",
         ),
+        # A custom element: rows of cells in an open shadow root, no message of the win or the end.
+        Package(
+            "2048-webcomponent",
+            "1.1.0",
+            "968554ac7bde20e40ddc4e957592e2e9c79c5db9",
+            "RglRjMvK0Olw+iXLaZe4SHdbxlOU/MF36QME9eLrUdI04vzjB2YH4ZmQQvrzOUUxzUkDo4iIHwyjvAWgHt1+WQ==",
+        ),
     )
 }
 

@@ -25,6 +25,11 @@ class BoardReader(Protocol):
         """What it looks for in a page, for the error that tells that nothing was found."""
         ...
 
+    @property
+    def weak(self) -> bool:
+        """Whether it sees boards also where there are none, so that it is asked only when all else fails."""
+        ...
+
     def script(self) -> str:
         """JavaScript: one expression, a function as described at the top of ``page_probe.js``."""
         ...
@@ -43,6 +48,28 @@ POSITION_CLASSES: BoardReader = ScriptReader(
     looks_for="tiles with the classes tile-N and tile-position-X-Y",
     file="position_classes.js",
 )
+LATTICE_TEXT: BoardReader = ScriptReader(
+    name="lattice-text",
+    looks_for="a grid of equal boxes with numbers in them",
+    file="lattice.js",
+    mode="text",
+)
+LATTICE_CLASSES: BoardReader = ScriptReader(
+    name="lattice-classes",
+    looks_for="a grid of equal boxes with numbers in their classes",
+    file="lattice.js",
+    mode="classes",
+)
+LATTICE_LOOKS: BoardReader = ScriptReader(
+    name="lattice-looks",
+    looks_for="a grid of equal boxes of few looks",
+    file="lattice.js",
+    mode="looks",
+    weak=True,
+)
 
-READERS: tuple[BoardReader, ...] = (POSITION_CLASSES,)
-"""All readers, in the order in which they are tried."""
+READERS: tuple[BoardReader, ...] = (POSITION_CLASSES, LATTICE_TEXT, LATTICE_CLASSES, LATTICE_LOOKS)
+"""The readers of elements, in the order in which they are tried. `scraper.pixels` comes after them."""
+
+PIXELS: BoardReader = ScriptReader(name="pixels", looks_for="a canvas with equal squares", file="", weak=True)
+"""The reader of canvases; its pictures are taken by `scraper.pixels`."""

@@ -14,6 +14,7 @@ from scraper.reading import Reading, Status
 
 Side = Annotated[int, msgspec.Meta(ge=MIN_SIDE, le=MAX_SIDE)]
 Cells = Annotated[list[int], msgspec.Meta(max_length=MAX_SIDE * MAX_SIDE)]
+Look = Annotated[str, msgspec.Meta(max_length=64)]
 Digits = Annotated[str, msgspec.Meta(max_length=32, pattern="^[0-9]*$")]
 
 MAX_SCORE = 10**15
@@ -30,6 +31,8 @@ class RawReading(msgspec.Struct, frozen=True):
     best: Digits | None
     won: bool
     over: bool
+    looks: Annotated[list[Look], msgspec.Meta(max_length=MAX_SIDE * MAX_SIDE)] | None = None
+    odd: Annotated[list[int], msgspec.Meta(max_length=8)] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +43,20 @@ class ScriptReader:
         name: what `probe` and records call it.
         looks_for: what it looks for in a page, in words.
         file: the name of the script.
+        mode: what the script, a function then, is to be called with to become a reader.
+        weak: whether it sees boards also where there are none; such readers are asked last.
     """
 
     name: str
     looks_for: str
     file: str
+    mode: str | None = None
+    weak: bool = False
 
     def script(self) -> str:
         """The text of the script."""
-        return (resources.files(__package__) / self.file).read_text(encoding="utf-8")
+        text = (resources.files(__package__) / self.file).read_text(encoding="utf-8")
+        return text if self.mode is None else f"({text})({self.mode!r})"
 
     def reading(self, raw: object) -> Reading:
         """What the script returned, checked.
@@ -58,6 +66,8 @@ class ScriptReader:
         """
         try:
             seen = msgspec.convert(raw, RawReading)
+            if seen.odd:
+                raise RulesError(f"its tiles show {', '.join(map(str, seen.odd[:4]))}")
             board = board_of(seen.cells, seen.rows, seen.columns)
         except (msgspec.ValidationError, RulesError) as error:
             raise PageError(

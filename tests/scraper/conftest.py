@@ -10,7 +10,8 @@ from playwright.async_api import Browser, Page
 
 from scraper.browser import open_browser
 from scraper.demo import serve_demo
-from scraper.live_page import LivePage, live_page
+from scraper.live_page import LivePage
+from scraper.tabs import live_page
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -170,7 +170,7 @@ def test_a_command_that_does_not_end_is_given_up() -> None:
 
 HOLD_A_PAGE = """
 import asyncio
-from scraper.live_page import open_page
+from scraper.tabs import open_page
 
 async def hold():
     async with open_page() as page:

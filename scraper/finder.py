@@ -1,0 +1,176 @@
+"""Finding the board of a page: with which reader, behind which gates, in which frame or canvas."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from game2048.errors import PageError
+from scraper.gates import CONSENT, NEW, SIZE, START, Gates
+from scraper.hands import Region
+from scraper.pixels import PixelEye
+from scraper.probe import Patience, Probe
+
+logger = logging.getLogger(__name__)
+
+Act = Callable[[], Awaitable[bool]]
+
+SETTLED_S = 0.6
+"""For so long the readers that cannot be mistaken look alone, before anything is clicked or guessed."""
+DECIDED_S = 2.0
+"""For so long a board that is none of 2048 may still turn into one."""
+LONGEST_LOAD_S = 10.0
+"""How much longer a page that is still loading is waited for."""
+
+
+class Finder:
+    """Finds what sees the board of one page, and finds something else when that proved wrong.
+
+    Args:
+        page: a page of Playwright's.
+        probe: the readers of elements.
+        gates: what may stand before the game.
+        patience: how long to wait for what.
+    """
+
+    def __init__(self, page: Page, probe: Probe, gates: Gates, patience: Patience) -> None:
+        self._page = page
+        self._probe = probe
+        self._gates = gates
+        self._patience = patience
+        self._pixels = PixelEye(page, patience)
+        self._sees_pixels = False
+
+    def forget(self) -> None:
+        """Look for the board anew before the next question."""
+        self._probe.forget()
+        self._sees_pixels = False
+        self._gates.forget()
+
+    def give_up(self, name: str, why: str) -> None:
+        """Believe this reader no more."""
+        self._sees_pixels = False
+        if name == self._pixels.name and self._pixels.look_closer():
+            return
+        logger.warning("the reader %s is given up: %s", name, why)
+        self._probe.exclude(name, why)
+
+    async def eye(self) -> Probe | PixelEye:
+        """What sees the board; found now if it is not known.
+
+        Raises:
+            PageError: there is no board, or the page has gone.
+        """
+        if self._sees_pixels:
+            return self._pixels
+        if not self._probe.attached:
+            await self._find()
+        return self._pixels if self._sees_pixels else self._probe
+
+    async def region(self) -> Region | None:
+        """Where the board is in the window; scrolled to if it is out of sight."""
+        with contextlib.suppress(PlaywrightError):
+            if self._sees_pixels:
+                return await self._pixels.region()
+            box = await self._probe.region()
+            if box is None:
+                return None
+            x, y, width, height = box
+            frame = self._probe.frame
+            if frame.parent_frame is not None:
+                outer = await (await frame.frame_element()).bounding_box()
+                if outer is not None:
+                    x, y = x + outer["x"], y + outer["y"]
+            return Region(x, y, width, height)
+        return None
+
+    async def _find(self) -> None:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        calm_since = began
+        gates: list[Act] = [
+            lambda: self._gates.open_one(CONSENT),
+            lambda: self._gates.open_one(START, SIZE),
+        ]
+        last_resorts: list[Act] = [
+            lambda: self._gates.open_one(NEW),
+            lambda: self._click_on_canvas(0.5),
+            lambda: self._press("Enter"),
+            lambda: self._click_on_canvas(0.67),
+            lambda: self._press("Space"),
+            lambda: self._click_on_canvas(0.8),
+        ]
+        while True:
+            if await self._probe.seek(weak=False):
+                break
+            if self._probe.is_gone:
+                raise PageError(f"{self._page.url} has gone: it crashed or was closed; start again to go on")
+            now = loop.time()
+            if now - calm_since >= min(SETTLED_S, self._patience.board / 2000) and await self._is_loaded():
+                if await self._first_of(gates):
+                    began = calm_since = loop.time()  # what has been started may take its time to load
+                    continue
+                if await self._seek_weakly():
+                    break
+                while last_resorts:
+                    resort = last_resorts.pop(0)
+                    if await resort():
+                        calm_since = loop.time() - SETTLED_S / 2
+                        break
+            longest = self._patience.board / 1000 + (0 if await self._is_loaded() else LONGEST_LOAD_S)
+            if self._probe.reasons or self._probe.given_up:
+                longest = min(longest, DECIDED_S)
+            if loop.time() - began >= longest:
+                raise self._probe.no_board()
+            await self._probe.await_change()
+        await self._focus_frame()
+
+    @staticmethod
+    async def _first_of(gates: list[Act]) -> bool:
+        for gate in gates:
+            if await gate():
+                return True
+        return False
+
+    async def _seek_weakly(self) -> bool:
+        if self._probe.reasons or {"position-classes", "lattice-text"} & set(self._probe.given_up):
+            return False  # a board with numbers was seen, and is none of 2048
+        return await self._find_pixels() or await self._probe.seek(weak=True)
+
+    async def _find_pixels(self) -> bool:
+        if self._pixels.name in self._probe.given_up:
+            return False
+        self._sees_pixels = await self._pixels.find()
+        return self._sees_pixels
+
+    async def _is_loaded(self) -> bool:
+        with contextlib.suppress(PlaywrightError):
+            return bool(await self._page.evaluate("document.readyState === 'complete'"))
+        return False
+
+    async def _press(self, key: str) -> bool:
+        with contextlib.suppress(PlaywrightError):
+            await self._page.keyboard.press(key)
+            return True
+        return False
+
+    async def _click_on_canvas(self, height: float) -> bool:
+        """Click on the middle of a canvas, at some height, where games that draw their menus have buttons."""
+        with contextlib.suppress(PlaywrightError):
+            place = await self._pixels.place()
+            if place is not None:
+                await self._page.mouse.click(place.x + place.width / 2, place.y + place.height * height)
+                return True
+        return False
+
+    async def _focus_frame(self) -> None:
+        """Keys go to the frame that has the focus."""
+        frame = self._pixels.frame if self._sees_pixels else self._probe.frame
+        if frame.parent_frame is not None:
+            with contextlib.suppress(PlaywrightError):
+                await (await frame.frame_element()).focus()

@@ -1,0 +1,113 @@
+"""What stands between a player and the game: start buttons, guides, banners, messages of the win."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+from dataclasses import dataclass, field
+from importlib import resources
+
+import msgspec
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Frame, Page
+
+from scraper.reading import Status
+
+logger = logging.getLogger(__name__)
+
+CONSENT = (
+    r"^\W*(accept|agree|i agree|allow|got it|ok|okay|reject|decline|dismiss|close|skip|understood|no thanks|"
+    r"x|verstanden|akzeptieren|aceptar|accepter|принять|закрыть|同意|关闭|閉じる)\b.{0,20}$|^[×✕✖✗]$"
+)
+START = (
+    r"^\W*(start|play|begin|launch|enter|go|let'?s (go|play)|continue|resume|spielen|starten?|jouer|"
+    r"commencer|jugar|empezar|iniciar|gioca|inizia|играть|начать|старт|graj|oyna|başla|开始.*|開始.*|スタート|はじめる|시작.*)"
+    r"(\s+(the\s+)?(game|now|playing|2048))?\W*$"
+)
+SIZE = r"^\W*(classic\W*)?4\s*[x×*]\s*4\b.{0,12}$"
+NEW = (
+    r"^\W*(new( game)?|restart( game)?|reset|try again|play again|start over|again|neues spiel|nuevo juego|"
+    r"nouvelle partie|nova partida|nuova partita|новая игра|заново|新游戏|重新开始|リスタート|다시)\b.{0,12}$"
+)
+GO_ON = (
+    r"^\W*(keep (going|playing)|continue|go on|play on|resume|endless|carry on|weiter|continuer|continuar|"
+    r"продолжить|继续.*|続ける)\b.{0,20}$"
+)
+WON = (
+    r"\byou(’|')?(ve)?\s*(win|won)\b|\bvictory\b|"
+    r"\bcongratulations\b|\bwinner\b|\bgewonnen\b|\bvous avez gagné\b"
+)
+OVER = r"\bgame over\b|\byou (lose|lost)\b|\bno (more )?moves\b|\bverloren\b|\bperdu\b"
+NEVER = (
+    r"(share|tweet|facebook|download|install|github|log ?in|sign|buy|donat|subscribe|delete|undo|hint|auto|"
+    r"ai\b|solve|bot\b|how to|rules|settings|score)"
+)
+NEVER_IN_GAME = NEVER + r"|(new|restart|reset|again|start|menu|quit|exit|leave)"
+
+
+class _Found(msgspec.Struct, frozen=True):
+    key: str
+    text: str
+    x: float
+    y: float
+    inner: int
+
+
+@dataclass(slots=True)
+class Gates:
+    """The gates of one page: what was clicked already is not clicked again."""
+
+    page: Page
+    taken: list[str] = field(default_factory=list)
+
+    def forget(self) -> None:
+        """The page has loaded anew."""
+        self.taken.clear()
+
+    async def open_one(self, *patterns: str, in_game: bool = False) -> bool:
+        """Click the first thing that says one of these words; whether there was one."""
+        taboo = NEVER_IN_GAME if in_game else NEVER
+        if in_game:
+            self.taken.clear()  # a message may come back
+        for pattern in patterns:
+            for frame in self.page.frames:
+                for found in await self._find(frame, pattern, taboo):
+                    if await self._click(frame, found):
+                        return True
+        return False
+
+    async def says(self) -> Status:
+        """What the messages on the page say of the game."""
+        text = ""
+        for frame in self.page.frames:
+            with contextlib.suppress(PlaywrightError):
+                text += "\n" + str(await frame.evaluate("document.body?.innerText ?? ''"))[:20_000]
+        if re.search(WON, text, re.IGNORECASE):
+            return Status.WON
+        return Status.OVER if re.search(OVER, text, re.IGNORECASE) else Status.PLAYING
+
+    async def _find(self, frame: Frame, pattern: str, taboo: str) -> list[_Found]:
+        script = (resources.files(__package__) / "gates.js").read_text(encoding="utf-8")
+        with contextlib.suppress(PlaywrightError, msgspec.ValidationError):
+            raw = await frame.evaluate(script, {"pattern": pattern, "taboo": taboo, "taken": self.taken})
+            return msgspec.convert(raw, list[_Found], strict=False)
+        return []
+
+    async def _click(self, frame: Frame, found: _Found) -> bool:
+        self.taken.append(found.key)
+        with contextlib.suppress(PlaywrightError):
+            x, y = await place_in_page(frame, found.x, found.y)
+            logger.info("clicking %r", found.text)
+            await self.page.mouse.click(x, y)
+            return True
+        return False
+
+
+async def place_in_page(frame: Frame, x: float, y: float) -> tuple[float, float]:
+    """A point of a frame in the coordinates of the whole page's window."""
+    if frame.parent_frame is not None:
+        box = await (await frame.frame_element()).bounding_box()  # in the window's coordinates, however deep
+        if box is not None:
+            return x + box["x"], y + box["y"]
+    return x, y

@@ -1,0 +1,160 @@
+"""What tiles without numbers are worth, learned by the rules of the game from what moves do.
+
+A look is any key that is the same for tiles of one value: of a picture, a letter, a patch of pixels. Only
+2s and 4s spawn, and two equal tiles merge into the next; so the rules of the game label the pictures.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+
+from game2048.board import Board, highest_exponent
+from game2048.direction import Direction
+from game2048.errors import PageError
+
+logger = logging.getLogger(__name__)
+
+ENOUGH_SPAWNS = 4
+"""So many spawned tiles of one look are 2s: that all are 4s happens once in ten thousand games."""
+
+Looks = tuple[str, ...]
+
+
+class LookBook:
+    """The values of looks on one board.
+
+    Args:
+        rows: of the board.
+        columns: of the board.
+        first: the looks of the first board, nearly empty: the look of most cells is the empty one.
+    """
+
+    def __init__(self, rows: int, columns: int, first: Sequence[str]) -> None:
+        self.rows, self.columns = rows, columns
+        counts = Counter(first)
+        self.empty = "-" if counts["-"] * 2 >= len(first) else counts.most_common(1)[0][0]
+        self._next: dict[str, str] = {}
+        self._spawned: Counter[str] = Counter(look for look in first if look != self.empty)
+        self._order: list[str] = list(self._spawned)
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is known which look is the 2."""
+        spawned = self._spawned
+        if len(spawned) > 1 and any(self._next.get(a) in spawned for a in spawned):
+            return True
+        return len(spawned) == 1 and sum(spawned.values()) >= ENOUGH_SPAWNS
+
+    def values(self) -> dict[str, int]:
+        """The exponent of every look that is known, 0 for the empty one."""
+        base = self._base()
+        values = {self.empty: 0}
+        self._follow(base, 1, values)
+        for look in self._spawned:
+            if look not in values:
+                self._follow(look, 2, values)
+        for look in self._order:  # seen, but not how it came about
+            if look not in values:
+                self._follow(look, 1, values)
+        return values
+
+    def labels(self) -> dict[str, int]:
+        """The face values of the looks, as pages show them."""
+        return {look: 1 << value if value else 0 for look, value in self.values().items()}
+
+    def board(self, looks: Sequence[str]) -> Board:
+        """The board of these looks.
+
+        Raises:
+            PageError: there is no such board, or one of the looks has never been seen.
+        """
+        values = self.values()
+        unknown = [look for look in looks if look not in values]
+        top = highest_exponent(self.rows, self.columns)
+        if unknown or len(looks) != self.rows * self.columns or max(values[look] for look in looks) > top:
+            raise PageError(
+                f"the board shows {len(unknown)} tiles of unknown looks: expected each to have come about "
+                "by a spawn or a merge; start a new game (--new-game)"
+            )
+        return Board(self.rows, self.columns, bytes(values[look] for look in looks))
+
+    def adopt(self, looks: Sequence[str]) -> None:
+        """Take in looks that no move explains, so that play can go on."""
+        self._order += [look for look in dict.fromkeys(looks) if look not in self._order]
+
+    def observe(self, before: Looks, direction: Direction, after: Looks, *, learn: bool = True) -> bool:
+        """Whether a move and one spawned tile lead from ``before`` to ``after``; learn from it if so."""
+        slid = self._slide(before, direction)
+        if len(after) != len(before) or slid == list(before):
+            return False
+        merged: dict[str, str] = {}
+        spawned = []
+        for expected, seen in zip(slid, after, strict=True):
+            if expected == seen:
+                continue
+            if expected == self.empty:
+                spawned.append(seen)
+            elif isinstance(expected, tuple) and seen not in (self.empty, expected[0]):
+                if merged.setdefault(expected[0], seen) != seen:
+                    return False
+            else:
+                return False
+        if len(spawned) != 1 or len(set(merged.values())) != len(merged):
+            return False
+        if any(target in self._next.values() for target in merged.values()):
+            return False
+        if spawned[0] not in self._spawned and len(self._spawned) >= 2:
+            return False
+        if learn:
+            self._next.update(merged)
+            self._spawned[spawned[0]] += 1
+            self.adopt([*merged.values(), spawned[0]])
+        return True
+
+    def _slide(self, before: Looks, direction: Direction) -> list[str | tuple[str]]:
+        """The slide, with ``(look,)`` where two of a look merge into one that is not known yet."""
+        result: list[str | tuple[str]] = [self.empty] * len(before)
+        for line in _lines(self.rows, self.columns, direction):
+            tiles = [before[cell] for cell in line if before[cell] != self.empty]
+            out: list[str | tuple[str]] = []
+            while tiles:
+                tile = tiles.pop(0)
+                if tiles and tiles[0] == tile:
+                    tiles.pop(0)
+                    out.append(self._next.get(tile, (tile,)))
+                else:
+                    out.append(tile)
+            for cell, look in zip(line, out, strict=False):
+                result[cell] = look
+        return result
+
+    def _base(self) -> str:
+        """The look that is the 2, as far as can be told."""
+        candidates = list(self._spawned) or self._order
+        if not candidates:
+            return self.empty
+
+        def likelihood(look: str) -> tuple[bool, bool, int]:
+            others = [other for other in candidates if other != look]
+            follows = any(self._next.get(other) == look for other in others)
+            # A 2 whose next is known to be something else than the other one that spawns is none.
+            breaks = bool(others) and look in self._next and self._next[look] not in others
+            return (not follows, not breaks, self._spawned[look])
+
+        return max(candidates, key=likelihood)
+
+    def _follow(self, look: str, value: int, values: dict[str, int]) -> None:
+        while look not in values:
+            values[look] = value
+            if look not in self._next:
+                return
+            look, value = self._next[look], value + 1
+
+
+def _lines(rows: int, columns: int, direction: Direction) -> list[list[int]]:
+    across = [[r * columns + c for c in range(columns)] for r in range(rows)]
+    down = [[r * columns + c for r in range(rows)] for c in range(columns)]
+    lines = across if direction in (Direction.LEFT, Direction.RIGHT) else down
+    return [line[::-1] for line in lines] if direction in (Direction.RIGHT, Direction.DOWN) else lines

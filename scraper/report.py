@@ -1,0 +1,73 @@
+"""What is kept of a page that could not be played, for a report: only the board's part of it.
+
+No cookies, no storage, no address beyond its site, no text from outside the board.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import FloatRect
+
+from game2048.errors import PageError
+
+if TYPE_CHECKING:
+    from scraper.live_page import LivePage
+
+logger = logging.getLogger(__name__)
+
+
+async def write_report(page: LivePage, folder: Path, why: str) -> None:
+    """Write ``report.json``, and ``board.png`` where the board was seen, into a folder.
+
+    Args:
+        page: the page as it stands.
+        folder: made when missing.
+        why: the error.
+
+    Raises:
+        PageError: the folder cannot be written to.
+    """
+    parts = urlsplit(page.url)
+    region = await page.region()
+    seen: list[Any] = []
+    script = (resources.files(__package__) / "outline.js").read_text(encoding="utf-8")
+    box = None if region is None else [region.x, region.y, region.width, region.height]
+    for frame in page.tab.frames:
+        with contextlib.suppress(PlaywrightError):
+            seen.append(await frame.evaluate(script, box if frame is page.frame else None))
+    report = {
+        "why": why.replace(page.url, f"{parts.scheme}://{parts.netloc}/…") if page.url else why,
+        "site": f"{parts.scheme}://{parts.netloc}",
+        "given_up": dict(page.tried),
+        "rules": list(page.rules),
+        "played_with": page.played_with,
+        "region": box,
+        "frames": seen,
+        "moves": list(page.history),
+    }
+    picture = None
+    if region is not None:
+        clip: FloatRect = {"x": region.x, "y": region.y, "width": region.width, "height": region.height}
+        with contextlib.suppress(PlaywrightError):
+            picture = await page.tab.screenshot(clip=clip)
+    _write(folder, report, picture)
+    logger.warning("what was seen of the board is in %s", folder)
+
+
+def _write(folder: Path, report: dict[str, Any], picture: bytes | None) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(report, indent=1, ensure_ascii=False)
+        (folder / "report.json").write_text(text, encoding="utf-8")
+        if picture is not None:
+            (folder / "board.png").write_bytes(picture)
+    except OSError as error:
+        raise PageError(f"the report {folder} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,133 @@
+"""What is known of a site that detection cannot find out: a file of TOML, never run (docs/pages.md)."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from game2048.board import MAX_SIDE, MIN_SIDE
+from game2048.errors import PageError
+from scraper.readers.script import ScriptReader
+
+if TYPE_CHECKING:
+    from scraper.probe import Patience
+
+Side = Annotated[int, msgspec.Meta(ge=MIN_SIDE, le=MAX_SIDE)]
+Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
+WAYS = ("arrow keys", "arrow keys, held", "letter keys", "buttons", "mouse drag", "touch swipe")
+
+
+class BoardProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the board is shown.
+
+    Attributes:
+        selector: the element that is divided into the cells.
+        tile: the tiles, or cells, within it.
+        rows: of the board.
+        columns: of the board.
+        value: where a tile's number is: ``text``, ``class``, or the name of an attribute.
+        pattern: a regular expression; its first group is the number.
+        ranks: whether the number is the power of two, and not the tile.
+        score: the element that shows the score.
+    """
+
+    selector: str
+    tile: str
+    rows: Side = 4
+    columns: Side = 4
+    value: str = "text"
+    pattern: str | None = None
+    ranks: bool = False
+    score: str | None = None
+
+
+class Waits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How long to wait for what, in milliseconds; see `scraper.probe.Patience`."""
+
+    board: Milliseconds | None = None
+    idle: Milliseconds | None = None
+    quiet: Milliseconds | None = None
+    cap: Milliseconds | None = None
+
+
+class Buttons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to click: selectors."""
+
+    start: tuple[str, ...] = ()
+    new_game: str | None = None
+    keep_going: str | None = None
+
+
+class SiteProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is known of a site.
+
+    Attributes:
+        board: how it shows its board; ``None`` to find that out.
+        input: the ways of making moves to try, in order of `WAYS`; ``None`` for all.
+        wait: how long to wait for what.
+        buttons: what to click.
+    """
+
+    board: BoardProfile | None = None
+    input: tuple[str, ...] | None = None
+    wait: Waits = Waits()
+    buttons: Buttons = Buttons()
+
+    def patience(self, usual: Patience) -> Patience:
+        """The usual patience, but for what the profile says."""
+        given = {
+            name: value for name, value in msgspec.structs.asdict(self.wait).items() if value is not None
+        }
+        return dataclasses.replace(usual, **given)
+
+    def reader(self) -> SiteReader:
+        """The reader of the board that the profile describes."""
+        assert self.board is not None
+        return SiteReader(
+            "site-profile",
+            f"the board of the site's profile, {self.board.selector}",
+            "site.js",
+            board=self.board,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SiteReader(ScriptReader):
+    """The reader of the board that a profile describes.
+
+    Attributes:
+        board: the description.
+    """
+
+    board: BoardProfile | None = None
+
+    def script(self) -> str:
+        """The text of the script."""
+        text = ScriptReader.script(self)
+        return f"({text})({json.dumps(msgspec.to_builtins(self.board))})"
+
+
+def read_profile(path: Path) -> SiteProfile:
+    """The profile in a file of TOML.
+
+    Raises:
+        PageError: it cannot be read, or says what no profile says.
+    """
+    try:
+        profile = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), SiteProfile)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise PageError(
+            f"the site profile {path} cannot be used: {error}; docs/pages.md tells its form"
+        ) from error
+    unknown = [name for name in profile.input or () if name not in WAYS]
+    if unknown:
+        raise PageError(
+            f"the site profile {path} names the input {unknown[0]!r}: expected some of {', '.join(WAYS)}"
+        )
+    return profile

@@ -1,0 +1,96 @@
+"""Finding cells in pictures of boards, and telling their looks apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from scraper.lattice_pixels import Gallery, Picture, crops_of, find_lattice
+
+TILE = {2: "#eee4da", 4: "#ede0c8", 8: "#f2b179"}
+
+
+def picture(rows: int, columns: int, tiles: dict[tuple[int, int], int], *, shade: bool = False) -> Picture:
+    """A board of cells of 60 pixels, 70 apart, beginning at 20."""
+    image = Image.new("RGB", (30 + 70 * columns, 130 + 70 * rows), "#bbada0")
+    draw = ImageDraw.Draw(image)
+    font = ImageFont.load_default(24)
+    for r in range(rows):
+        for c in range(columns):
+            x, y = 20 + 70 * c, 100 + 70 * r
+            value = tiles.get((r, c), 0)
+            draw.rounded_rectangle((x, y, x + 59, y + 59), 5, fill=TILE.get(value, "#cdc1b4"))
+            if shade and not value:
+                for line in range(4, 56):
+                    grey = 200 - line
+                    draw.line((x + 4, y + line, x + 55, y + line), fill=(grey, grey, grey))
+            if value:
+                draw.text((x + 22, y + 16), str(value), fill="#776e65", font=font)
+    draw.text((20, 20), "SCORE 1234", fill="#fff", font=font)
+    return np.asarray(image)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(4, 4), (2, 3), (5, 5), (4, 6), (8, 8)])
+def test_the_cells_are_found(rows: int, columns: int) -> None:
+    lattice = find_lattice(picture(rows, columns, {(0, 1): 2, (1, 1): 4}))
+    assert lattice is not None
+    assert (lattice.rows, lattice.columns) == (rows, columns)
+    assert (lattice.x, lattice.y) == pytest.approx((50, 130), abs=1)
+    assert (lattice.pitch_x, lattice.pitch_y) == pytest.approx((70, 70), abs=0.5)
+
+
+def test_cells_that_shade_from_colour_to_colour_are_found() -> None:
+    lattice = find_lattice(picture(4, 4, {(3, 3): 2}, shade=True))
+    assert lattice is not None
+    assert (lattice.rows, lattice.columns) == (4, 4)
+
+
+def test_a_honeycomb_is_no_lattice() -> None:
+    image = Image.new("RGB", (500, 500), "#bbada0")
+    draw = ImageDraw.Draw(image)
+    for row, count in enumerate((3, 4, 5, 4, 3)):
+        for column in range(count):
+            x, y = 60 + (5 - count) * 35 + column * 70, 60 + row * 60
+            draw.regular_polygon((x, y, 32), 6, rotation=30, fill="#cdc1b4")
+    assert find_lattice(np.asarray(image)) is None
+
+
+def test_a_picture_without_a_board_has_no_lattice() -> None:
+    assert find_lattice(np.full((300, 300, 3), 200, dtype=np.uint8)) is None
+
+
+def test_equal_tiles_have_one_look_and_others_another() -> None:
+    tiles = {(0, 0): 2, (1, 2): 2, (3, 3): 4, (2, 1): 8}
+    seen = picture(4, 4, tiles)
+    lattice = find_lattice(seen)
+    assert lattice is not None
+    gallery = Gallery()
+    names = gallery.names(crops_of(seen, lattice), learn=True)
+    assert len(set(names)) == 4
+    assert names[0] == names[6]
+    assert {names[cell] for cell in range(16) if divmod(cell, 4) not in tiles} == {names[1]}
+
+
+def test_fractions_of_pixels_make_no_new_looks() -> None:
+    tiles = {(0, 0): 2, (1, 3): 2, (2, 1): 2, (3, 3): 4, (0, 2): 4, (2, 2): 8, (3, 0): 8}
+    whole = Image.fromarray(picture(4, 4, tiles))
+    size = round(whole.width * 0.77), round(whole.height * 0.77)
+    seen = np.asarray(whole.resize(size, Image.Resampling.BICUBIC))
+    lattice = find_lattice(seen)
+    assert lattice is not None
+    assert lattice.pitch_x == pytest.approx(53.9, abs=0.3)
+    names = Gallery().names(crops_of(seen, lattice), learn=True)
+    looks = {value: {names[4 * r + c] for (r, c), tile in tiles.items() if tile == value} for value in TILE}
+    assert [len(found) for found in looks.values()] == [1, 1, 1]
+    assert len(set(names)) == 4
+
+
+def test_what_is_not_to_be_learned_stays_unknown() -> None:
+    seen = picture(2, 2, {(0, 0): 2})
+    lattice = find_lattice(picture(2, 2, {}))
+    assert lattice is not None
+    gallery = Gallery()
+    gallery.names(crops_of(picture(2, 2, {}), lattice), learn=True)
+    for _ in range(2):
+        assert gallery.names(crops_of(seen, lattice), learn=False) == ("?0", "p0", "p0", "p0")

@@ -1,0 +1,103 @@
+"""Values learned by the rules: no browser, only what a player sees."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from game2048 import Board, Direction
+from game2048.errors import PageError
+from game2048.spawn import Spawner
+from scraper.looks import LookBook, Looks
+from scraper.variants import CHAIN, FAR_END, NO_SPAWN, ONE_A_LINE, SPAWNED, TWO_SPAWNS, PageRules
+
+NAMES = ["-", "fox", "owl", "elk", "bat", "cat", "dog", "emu", "gnu", "hen", "ibis", "jay", "kea", "lynx"]
+
+
+def looks_of(board: Board) -> Looks:
+    return tuple(NAMES[exponent] for exponent in board.cells)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_rules_label_the_pictures(seed: int) -> None:
+    rng = random.Random(seed)
+    spawner = Spawner(seed)
+    board = spawner.spawn(spawner.spawn(Board.empty()))
+    book = LookBook(4, 4, looks_of(board))
+    certain_for = 0
+    while not board.is_over:
+        direction = rng.choice(board.legal_directions())
+        after = spawner.spawn(board.slide(direction).afterstate)
+        assert book.observe(looks_of(board), direction, looks_of(after))
+        board = after
+        if book.certain:
+            certain_for += 1
+            assert book.board(looks_of(board)) == board
+    assert certain_for > 30
+
+
+def test_two_first_4s_are_found_out_once_a_2_spawns() -> None:
+    first = ("owl", "-", "-", "owl")
+    book = LookBook(2, 2, first)
+    assert book.labels()["owl"] == 2
+    assert book.observe(first, Direction.LEFT, ("owl", "fox", "owl", "-"))
+    assert book.observe(("owl", "fox", "owl", "-"), Direction.UP, ("elk", "fox", "-", "fox"))
+    assert book.observe(("elk", "fox", "-", "fox"), Direction.UP, ("elk", "owl", "fox", "-"))
+    assert book.labels() == {"-": 0, "fox": 2, "owl": 4, "elk": 8}
+    assert book.certain
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        ("fox", "-", "fox", "-"),  # nothing merged, nothing spawned
+        ("owl", "-", "-", "-"),  # nothing spawned
+        ("owl", "fox", "fox", "-"),  # two spawned
+        ("-", "owl", "-", "fox"),  # the other way
+    ],
+)
+def test_what_no_move_leads_to_teaches_nothing(after: Looks) -> None:
+    first = ("fox", "fox", "-", "-")
+    book = LookBook(2, 2, first)
+    assert not book.observe(first, Direction.LEFT, after)
+    assert book.labels() == {"-": 0, "fox": 2}
+
+
+def test_a_look_that_came_from_nowhere_is_told() -> None:
+    with pytest.raises(PageError, match="1 tiles of unknown looks"):
+        LookBook(2, 2, ("fox", "-", "-", "-")).board(("fox", "gnu", "-", "-"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "names"),
+    [
+        ("2 2 4 0", "4 4 0 2", ()),
+        ("2 2 4 0", "8 2 0 0", (CHAIN,)),
+        ("2 2 2 0", "2 4 0 2", (FAR_END,)),
+        ("2 2 4 4", "4 4 4 2", (ONE_A_LINE,)),
+        ("2 2 4 0", "4 4 0 0", (NO_SPAWN,)),
+        ("2 2 0 0", "4 2 0 2", (TWO_SPAWNS,)),
+        ("2 2 0 0", "4 0 0 16", (SPAWNED.format(16),)),
+        ("2 2 4 0", "2 2 4 2", None),
+        ("2 2 0 0", "4 0 0 64", None),
+        ("2 4 2 0", "2 4 4 0", None),
+    ],
+)
+def test_deviations_from_the_rules_are_named(before: str, after: str, names: tuple[str, ...] | None) -> None:
+    rest = " / 2 0 0 0"
+    boards = [Board.from_text(text + rest) for text in (before, after)]
+    assert PageRules().explain(boards[0], Direction.LEFT, boards[1]) == names
+
+
+def test_a_deviation_once_seen_is_expected_from_then_on() -> None:
+    rules = PageRules()
+    board = Board.from_text("2 2 4 0 / 0 0 0 0")
+    assert [after.text() for after in rules.afters(board, Direction.LEFT)] == ["4 4 0 0 / 0 0 0 0"]
+    assert rules.adopt([CHAIN, NO_SPAWN]) == [CHAIN, NO_SPAWN]
+    assert rules.adopt([CHAIN]) == []
+    assert [after.text() for after in rules.afters(board, Direction.LEFT)] == [
+        "4 4 0 0 / 0 0 0 0",
+        "8 0 0 0 / 0 0 0 0",
+    ]
+    assert (rules.least, rules.most) == (0, 1)

@@ -1,0 +1,179 @@
+"""Small pages of every kind: each is played, and every board held against the page's own."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import npm_pages
+import pytest
+from playwright.async_api import Browser, Page
+
+from game2048 import Board, Direction
+from game2048.errors import PageError
+from scraper.live_page import LivePage
+from scraper.page import Reading, Slid, Status, Unchanged, Unexplained
+from scraper.tabs import live_page
+from scraper.variants import CHAIN, DOUBLED, FAR_END, SPAWNED
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+PAGES = Path(__file__).resolve().parent.parent / "pages"
+MOVES = 60
+TRUTH = """() => window.truth?.board
+  ?? document.querySelector("game-2048")?.engine.positions.map((row) => row.map((field) => field ?? 0))
+  ?? null"""
+COMPONENT = '<game-2048 rows="{}" columns="{}"></game-2048><script src="dist/custom-element.js"></script>'
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A page, what is to read it, and how it is to be played."""
+
+    name: str
+    reader: str = "lattice-text"
+    hands: str = "arrow keys"
+    size: tuple[int, int] = (4, 4)
+    rules: tuple[str, ...] = ()
+
+
+KINDS = [
+    Kind("rebuilt"),
+    Kind("table"),
+    Kind("auto-table"),
+    Kind("keyup"),
+    Kind("polled", hands="arrow keys, held"),
+    Kind("letters-keys", hands="letter keys"),
+    Kind("buttons", hands="buttons"),
+    Kind("framed"),
+    Kind("start"),
+    Kind("legend"),
+    Kind("prompts", size=(3, 3)),
+    Kind("letters", reader="lattice-classes"),
+    Kind("cookies"),
+    Kind("scrolling"),
+    Kind("dialog"),
+    Kind("spinning"),
+    Kind("chain", rules=(CHAIN,)),
+    Kind("far-end", rules=(FAR_END, SPAWNED.format(8))),
+    Kind("win"),
+    Kind("shadow", size=(4, 6)),
+    Kind("loose", size=(5, 5)),
+    Kind("svg", rules=(DOUBLED,)),
+]
+
+WAITING = [
+    Kind("transforms100"),
+    Kind("transforms300"),
+    Kind("swipe", hands="touch swipe"),
+    Kind("drag", hands="mouse drag"),
+    Kind("late"),
+]
+"""Pages that keep one waiting: played side by side."""
+PICTURED = [
+    Kind("pictures", reader="lattice-looks"),
+    Kind("canvas", reader="pixels"),
+    Kind("canvas-scaled", reader="pixels"),
+    Kind("shapes", reader="pixels"),
+]
+"""Pages whose tiles must be learned from their looks."""
+
+
+@pytest.fixture(scope="module")
+def kinds_url() -> Iterator[str]:
+    with npm_pages.serve_folder(PAGES) as url:
+        yield url
+
+
+async def truth(tab: Page) -> Board | None:
+    tiles: Any = await tab.frames[-1].evaluate(TRUTH)
+    return Board.from_tiles(tiles) if tiles else None
+
+
+def gathering(board: Board, rng: random.Random) -> Direction:
+    """Keeps tiles in a corner and cells empty, so that a page lives long enough."""
+
+    def worth(direction: Direction) -> tuple[int, bool, float]:
+        empty = len(board.slide(direction).afterstate.empty_cells())
+        return empty, direction in (Direction.LEFT, Direction.DOWN), rng.random()
+
+    return max(board.legal_directions(), key=worth)
+
+
+async def moved(game: LivePage, reading: Reading, direction: Direction) -> Slid | Unexplained:
+    """Try a move until the page takes it."""
+    while True:
+        outcome = await game.move(reading, direction)
+        if not isinstance(outcome, Unchanged):
+            return outcome
+        assert not outcome.exhausted, f"{direction} on {reading.board} did nothing"
+        reading = outcome.reading
+
+
+async def play(game: LivePage, reading: Reading, moves: int) -> Reading:
+    rng = random.Random(3)
+    for _ in range(moves):
+        if reading.status is Status.OVER:
+            reading = await game.new_game()
+        outcome = await moved(game, reading, gathering(reading.board, rng))
+        assert isinstance(outcome, Slid) or outcome.rules, outcome
+        reading = outcome.reading
+        held = await truth(game.tab)
+        assert held is None or reading.board == held
+    return reading
+
+
+async def play_kind(browser: Browser, url: str, kind: Kind) -> None:
+    async with live_page(browser) as game:
+        reading = await game.open(f"{url}{kind.name}.html")
+        assert (reading.board.rows, reading.board.columns) == kind.size
+        reading = await play(game, reading, MOVES)
+        assert (reading.reader, game.played_with) == (kind.reader, kind.hands)
+        assert sorted(game.rules) == sorted(kind.rules)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+async def test_a_page_is_played_and_every_board_is_its_own(
+    browser: Browser, kinds_url: str, kind: Kind
+) -> None:
+    await play_kind(browser, kinds_url, kind)
+
+
+@pytest.mark.parametrize("kinds", [WAITING, PICTURED], ids=["waiting", "pictured"])
+async def test_slow_pages_are_played_side_by_side(
+    browser: Browser, kinds_url: str, kinds: list[Kind]
+) -> None:
+    await asyncio.gather(*(play_kind(browser, kinds_url, kind) for kind in kinds))
+
+
+@pytest.mark.npm
+@pytest.mark.parametrize("size", [(4, 4), (5, 5), (4, 6)], ids=str)
+async def test_the_custom_element_is_played(browser: Browser, game: LivePage, size: tuple[int, int]) -> None:
+    with npm_pages.serve_folder(npm_pages.page_folder("2048-webcomponent")) as url:
+        host = COMPONENT.format(*size)
+        await game.tab.route("**/host.html", lambda route: route.fulfill(body=host, content_type="text/html"))
+        reading = await game.open(f"{url}host.html")
+        assert (reading.board.rows, reading.board.columns) == size
+        reading = await play(game, reading, MOVES)
+    assert reading.reader == "lattice-text"
+    assert game.rules == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("hexagon", "honeycomb"),
+        ("fibonacci", "its tiles show 3"),
+        ("threes", "3, 9, not powers of two"),
+        ("prose", "no board of 2048 found"),
+    ],
+)
+async def test_what_is_not_2048_is_refused_with_the_reason(
+    game: LivePage, kinds_url: str, name: str, why: str
+) -> None:
+    with pytest.raises(PageError, match=why):
+        await game.open(f"{kinds_url}{name}.html")
