@@ -1,0 +1,1 @@
+"""Endgame tables: exact values of late boards, whose largest tiles stand locked in a corner."""

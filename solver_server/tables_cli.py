@@ -1,0 +1,153 @@
+"""The commands of ``tables``: build, list, verify and remove endgame tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+if TYPE_CHECKING:  # imports numba
+    from tqdm import tqdm
+
+    from solver_server.tables.building import Table
+    from solver_server.tables.formations import TableSpec
+
+_folder = click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the tables are. [default: $BOT2048_TABLES, or the user's cache directory]",
+)
+
+
+@click.group()
+def tables() -> None:
+    """Build exact tables of late boards, for study: no engine plays by them yet (docs/tables.md)."""
+
+
+@tables.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_folder
+@click.option("--threads", type=click.IntRange(1, 256), help="[default: one a processor]")
+def build(names: tuple[str, ...], folder: Path | None, threads: int | None) -> None:
+    """Build the tables that are missing; all of the default set, or those of each NAME (a formation or a
+    table).
+
+    A build that was stopped goes on where it was.
+    """
+    from tqdm import tqdm
+
+    from solver_server.tables import building, storage
+    from solver_server.tables.defaults import plan
+
+    where = folder or storage.folder()
+    above: Table | None = None
+    for spec in plan(names):
+        if above is not None and above.spec.formation != spec.formation:
+            above = None
+        path = storage.path_of(where, spec.name)
+        if not _is_built(path, spec, above):
+            with tqdm(desc=spec.name, unit=" positions", unit_scale=True, total=building.count(spec)) as bar:
+                building.build(
+                    spec,
+                    where,
+                    above,
+                    threads=threads or os.cpu_count() or 1,
+                    advance=_update(bar),
+                )
+        above = building.load(path)
+        click.echo(path)
+
+
+def _update(bar: tqdm[NoReturn]) -> Callable[[int], None]:
+    """What tells a progress bar of progress."""
+
+    def advance(count: int) -> None:
+        bar.update(count)
+
+    return advance
+
+
+def _is_built(path: Path, spec: TableSpec, above: Table | None) -> bool:
+    from solver_server.tables import storage
+
+    if not path.exists():
+        return False
+    header = storage.read_header(path)
+    return header.spec == spec and header.above == ("" if above is None else above.sha256)
+
+
+@tables.command(name="list")
+@_folder
+def list_tables(folder: Path | None) -> None:
+    """List the tables that are built."""
+    from solver_server.tables import storage
+
+    where = folder or storage.folder()
+    for path in storage.list_files(where):
+        header = storage.read_header(path)
+        leads = "to its goal" if not header.above else f"on to {header.name}-{2 << header.goal}"
+        click.echo(
+            f"{header.spec.name:<14} {header.positions:>13,} positions {path.stat().st_size / 1e6:>9,.1f} MB"
+            f"  {header.picture}  {leads}"
+        )
+
+
+@tables.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_folder
+def verify(names: tuple[str, ...], folder: Path | None) -> None:
+    """Check the digests of tables, and 10,000 positions of each against their neighbours."""
+    from tqdm import tqdm
+
+    from solver_server.tables import storage
+    from solver_server.tables.checking import check_file
+
+    for path in _chosen(names, folder or storage.folder()):
+        with tqdm(desc=path.stem, unit="B", unit_scale=True, total=path.stat().st_size - storage.PAGE) as bar:
+            check_file(path, _update(bar))
+        click.echo(f"{path.stem}: good")
+
+
+@tables.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_folder
+@click.option("--all", "everything", is_flag=True, help="Remove all of them.")
+def remove(names: tuple[str, ...], folder: Path | None, everything: bool) -> None:
+    """Remove tables, and builds that were stopped."""
+    from solver_server.tables import storage
+
+    if bool(names) == everything:
+        raise click.UsageError("name the tables to remove, or give --all")
+    where = folder or storage.folder()
+    for path in _chosen(names, where, unfinished=True):
+        size = path.stat().st_size
+        path.unlink()
+        click.echo(f"removed {path} ({size / 1e6:,.1f} MB)")
+
+
+def _chosen(names: tuple[str, ...], where: Path, *, unfinished: bool = False) -> list[Path]:
+    """The files of the named tables, or of all.
+
+    Raises:
+        SolverError: one is not there.
+    """
+    from game2048.errors import SolverError
+    from solver_server.tables import storage
+
+    files = storage.list_files(where)
+    if unfinished:
+        files += sorted(where.glob(f"*{storage.SUFFIX}{storage.PART}"))
+    if not names:
+        return files
+    chosen = []
+    for name in names:
+        of_name = [
+            file for file in files if file.name.split(".")[0] in (name,) or file.name.startswith(f"{name}-")
+        ]
+        if not of_name:
+            raise SolverError(f"there is no table {name} in {where}: see `bot2048 tables list`")
+        chosen += of_name
+    return chosen

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from game2048.errors import SolverError
+from solver_server.tables import defaults, storage
+from solver_server.tables.building import build
+from solver_server.tables.formations import BLOCK, Formation, TableSpec
+from solver_server.tables_cli import tables
+
+SMALL = Formation("small", "#@1/112/222")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    build(TableSpec(SMALL, 4, slack=8), tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(tables, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_list_names_each_table(folder: Path) -> None:
+    assert "small-16" in run("list", "--folder", str(folder))
+    assert run("list", "--folder", str(folder / "nothing-here")) == ""
+
+
+def test_verify_says_good_and_finds_a_flipped_bit(folder: Path) -> None:
+    assert "small-16: good" in run("verify", "--folder", str(folder))
+    path = folder / "small-16.t2048"
+    contents = bytearray(path.read_bytes())
+    contents[-1] ^= 64
+    path.write_bytes(contents)
+    with pytest.raises(SolverError, match="damaged"):
+        run("verify", "--folder", str(folder))
+
+
+def test_remove_takes_finished_and_unfinished_tables(folder: Path) -> None:
+    (folder / "small-32.t2048.part").write_bytes(b"\0" * storage.PAGE)
+    run("remove", "small", "--folder", str(folder))
+    assert [path for path in folder.iterdir() if path.suffix != storage.LOCK] == []
+
+
+def test_remove_needs_names_or_all(folder: Path) -> None:
+    assert CliRunner().invoke(tables, ["remove", "--folder", str(folder)]).exit_code == 2
+
+
+def test_an_unknown_table_is_told(folder: Path) -> None:
+    with pytest.raises(SolverError, match="no table"):
+        run("verify", "other", "--folder", str(folder))
+    with pytest.raises(SolverError, match="unknown"):
+        run("build", "other", "--folder", str(folder))
+
+
+def test_a_table_is_planned_with_those_that_it_leads_to() -> None:
+    goals = [spec.goal for spec in defaults.plan(["block-128"])]
+    assert goals == [8, 7]
+    assert {spec.formation for spec in defaults.plan(["block-128"])} == {BLOCK}
+    assert defaults.plan([]) == list(defaults.DEFAULT_SET)
+
+
+def test_build_makes_what_is_missing_and_chains_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    upper, lower = TableSpec(SMALL, 4, slack=8), TableSpec(SMALL, 3, slack=8)
+    monkeypatch.setattr(defaults, "DEFAULT_SET", (upper, lower))
+    assert run("build", "small-8", "--folder", str(tmp_path)).count(str(tmp_path)) == 2
+    made = {path.name: path.stat().st_mtime_ns for path in storage.list_files(tmp_path)}
+    assert list(made) == ["small-16.t2048", "small-8.t2048"]
+    assert storage.read_header(tmp_path / "small-8.t2048").above
+    run("build", "--folder", str(tmp_path))
+    assert {path.name: path.stat().st_mtime_ns for path in storage.list_files(tmp_path)} == made
+    (tmp_path / "small-16.t2048").unlink()
+    run("build", "--folder", str(tmp_path))
+    assert "small-8: good" in run("verify", "small", "--folder", str(tmp_path))

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from game2048.errors import SolverError
+from solver_server.tables import storage
+from solver_server.tables.building import build, load, solve
+from solver_server.tables.checking import check_equation, check_file
+from solver_server.tables.formations import Formation, TableSpec
+
+SMALL = Formation("small", "#@1/112/222")
+FIVE = TableSpec(SMALL, 5, slack=8, large=3, spare=2)
+FOUR = TableSpec(SMALL, 4, slack=8, large=3, spare=2)
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    return build(FIVE, tmp_path)
+
+
+def test_a_file_holds_what_is_computed_in_memory(built: Path) -> None:
+    assert (load(built).values == solve(FIVE).values).all()
+    assert load(built).sha256 == solve(FIVE).sha256
+
+
+def test_a_file_is_the_same_for_any_number_of_threads(built: Path, tmp_path: Path) -> None:
+    other = build(FIVE, tmp_path / "other", threads=3)
+    assert load(other).sha256 == load(built).sha256
+
+
+@pytest.mark.parametrize("layers", [1, 5, 11])
+def test_a_killed_build_goes_on_where_it_was(built: Path, tmp_path: Path, layers: int) -> None:
+    where = tmp_path / "killed"
+    seen = []
+
+    def die(count: int) -> None:
+        seen.append(count)
+        if len(seen) == layers:
+            raise Killed
+
+    with pytest.raises(Killed):
+        build(FIVE, where, advance=die)
+    part = where / "small-32.t2048.part"
+    with part.open("ab") as file:
+        file.write(b"\0")  # half a value, as a kill leaves it
+    assert storage.list_files(where) == []
+    again: list[int] = []
+    path = build(FIVE, where, advance=again.append)
+    assert path.read_bytes()[storage.PAGE :] == built.read_bytes()[storage.PAGE :]
+    assert sum(again) == load(built).values.size
+    assert not part.exists()
+
+
+def test_a_build_with_other_bounds_starts_afresh(built: Path, tmp_path: Path) -> None:
+    where = tmp_path / "other"
+    where.mkdir()
+    other = TableSpec(SMALL, 5, slack=4, large=3, spare=2)
+    (where / "small-32.t2048.part").write_bytes(built.read_bytes())
+    assert load(build(other, where)).sha256 == solve(other).sha256
+
+
+def test_a_table_goes_on_into_the_one_above(built: Path, tmp_path: Path) -> None:
+    above = load(built)
+    lower = build(FOUR, tmp_path, above)
+    check_file(lower)
+    alone = solve(FOUR)
+    chained = load(lower)
+    assert chained.above == above.sha256
+    assert (chained.values <= alone.values).all()
+    assert chained.values.sum() < alone.values.sum()
+
+
+def test_a_flipped_bit_is_found(built: Path) -> None:
+    check_file(built)
+    contents = bytearray(built.read_bytes())
+    contents[storage.PAGE + 1001] ^= 1
+    built.write_bytes(contents)
+    with pytest.raises(SolverError, match="damaged"):
+        check_file(built)
+
+
+def test_a_wrong_value_breaks_its_equation(built: Path) -> None:
+    table = solve(FIVE)
+    check_equation(table, None)
+    table.values[np.argmax(table.values)] -= 1
+    with pytest.raises(SolverError, match="wrong at position"):
+        check_equation(table, None, sample=300_000)
+
+
+def test_a_short_file_and_a_foreign_one_are_refused(built: Path) -> None:
+    built.write_bytes(built.read_bytes()[:-1])
+    with pytest.raises(SolverError, match="damaged"):
+        load(built)
+    built.write_bytes(b"x" * 5000)
+    with pytest.raises(SolverError, match="no endgame table"):
+        load(built)
+
+
+def test_a_table_whose_upper_one_is_missing_cannot_be_checked(built: Path, tmp_path: Path) -> None:
+    lower = build(FOUR, tmp_path, load(built))
+    built.unlink()
+    with pytest.raises(SolverError, match="missing"):
+        check_file(lower)
+
+
+def test_a_table_is_built_by_one_process_at_a_time(tmp_path: Path) -> None:
+    with (
+        storage.only_builder(tmp_path / "small-32.t2048"),
+        pytest.raises(SolverError, match="another process"),
+    ):
+        build(FIVE, tmp_path)
