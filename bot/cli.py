@@ -24,14 +24,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "solver_server.cli:hint",
         "Say which move an engine would make on BOARD, and what it thinks of each.",
     ),
-    "generate": (
-        "solver_server.generate_cli:generate",
-        "Let an engine play games, and write them as a dataset (docs/datasets.md).",
-    ),
-    "harvest": (
-        "bot.harvest_cli:harvest",
-        "Play many games on the pages at URL..., several at once, into one dataset.",
-    ),
     "train": ("solver_server.training_cli:train", "Train an n-tuple network by its own games."),
     "evaluate": (
         "solver_server.training_cli:evaluate",
@@ -40,6 +32,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "benchmark": (
         "solver_server.training_cli:benchmark",
         "Measure the kernels, each alone and in one thread.",
+    ),
+    "tables": (
+        "solver_server.tables_cli:tables",
+        "Build exact tables of late boards, for study: no engine plays by them yet (docs/tables.md).",
+    ),
+    "generate": (
+        "solver_server.generate_cli:generate",
+        "Let an engine play games, and write them as a dataset (docs/datasets.md).",
+    ),
+    "harvest": (
+        "bot.harvest_cli:harvest",
+        "Play many games on the pages at URL..., several at once, into one dataset.",
     ),
     "records": (
         "recordings.cli:records",

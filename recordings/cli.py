@@ -1,4 +1,7 @@
-"""``bot2048 records``: look into recorded games, check them, draw them, bring back those of a crash."""
+"""``bot2048 records``: look into recorded games, check them, draw them, bring back those of a crash.
+
+What works on whole datasets is in `recordings.dataset_cli`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import msgspec
 
 from game2048.board import Board
 from game2048.errors import RecordError, RulesError
+from recordings import dataset_cli
 from recordings.gif_limits import (
     DEFAULT_FRAME_MS,
     DEFAULT_FRAMES,
@@ -22,9 +26,9 @@ from recordings.gif_limits import (
     MIN_SIZE,
 )
 from recordings.journal import recover
-from recordings.jsonl import GAMES_FILE, read_records
+from recordings.jsonl import GAMES_FILE, LINES_SUFFIX, read_records
 from recordings.record import GameRecord
-from recordings.replay import verify
+from recordings.replay import Fault, verify
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -63,10 +67,14 @@ def gif_options(command: Command) -> Command:
 
 @click.group()
 def records() -> None:
-    """Show, verify, draw and recover recorded games.
+    """Show, verify, draw and recover recorded games; convert, split and count datasets.
 
     FILE is a file of games as `play` and `demo` write it, or a run folder with a games.jsonl.
     """
+
+
+for _command in dataset_cli.COMMANDS:
+    records.add_command(_command)
 
 
 @records.command()
@@ -75,20 +83,22 @@ def records() -> None:
 def show(files: tuple[Path, ...], as_json: bool) -> None:
     """Print how each game went and how it ended."""
     for file in map(_games_file, files):
-        for number, record in enumerate(read_records(file, skip_torn=True), 1):
+        for number, record in enumerate(_records(file), 1):
             click.echo(_as_json(file, number, record) if as_json else _as_text(file, number, record))
 
 
 @records.command("verify")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_FILE)
 def verify_command(files: tuple[Path, ...]) -> None:
-    """Replay every game by the rules; name the first ply at fault of each that breaks them."""
+    """Replay every game by the rules; name the first ply at fault of each that breaks them.
+
+    FILE may also be a dataset of any format.
+    """
     games = moves = 0
     faulty: list[str] = []
-    for file, number, record in _with_progress(files):
+    for file, number, plies, fault in _with_progress(files):
         games += 1
-        moves += len(record.moves)
-        fault = verify(record)
+        moves += plies
         if fault is not None:
             place = f"{file}, game {number}"
             click.echo(f"{place}, {fault}")
@@ -148,20 +158,56 @@ def _games_file(path: Path) -> Path:
     return file
 
 
-def _with_progress(files: tuple[Path, ...]) -> Iterator[tuple[Path, int, GameRecord]]:
-    """Every game with its file and number, counted on a terminal's stderr meanwhile."""
+def _with_progress(files: tuple[Path, ...]) -> Iterator[tuple[Path, int, int, Fault | None]]:
+    """Every game's file, number, moves and fault, counted on a terminal's stderr meanwhile."""
     from tqdm import tqdm
 
     with tqdm(unit=" games", leave=False, disable=None) as bar:
         for file in map(_games_file, files):
-            for number, record in enumerate(read_records(file), 1):
-                yield file, number, record
+            for number, (plies, fault) in enumerate(_faults(file), 1):
+                yield file, number, plies, fault
                 bar.update()
+
+
+def _faults(file: Path) -> Iterator[tuple[int, Fault | None]]:
+    """The moves and the fault of every game of a file."""
+    from recordings.check import verify_columns
+    from recordings.columns import columns_of
+    from recordings.dataset import read_games
+
+    if _is_dataset(file):
+        for game in read_games(file):
+            yield game.plies, verify_columns(game)
+        return
+    for record in read_records(file):
+        try:
+            fault = verify_columns(columns_of(record))
+        except RecordError:  # a board is none of the rules: say at which ply
+            fault = verify(record)
+        yield len(record.moves), fault
+
+
+def _records(file: Path) -> Iterator[GameRecord]:
+    """The games of a file of any format."""
+    if not _is_dataset(file):
+        yield from read_records(file, skip_torn=True)
+        return
+    from recordings.columns import record_of
+    from recordings.dataset import read_games
+
+    yield from map(record_of, read_games(file))
+
+
+def _is_dataset(file: Path) -> bool:
+    """Whether a file is of another format than lines of JSON."""
+    from recordings.dataset import FORMATS
+
+    return file.suffix in FORMATS and file.suffix != LINES_SUFFIX
 
 
 def _game(file: Path, number: int) -> GameRecord:
     count = 0
-    for count, record in enumerate(read_records(file, skip_torn=True), 1):
+    for count, record in enumerate(_records(file), 1):
         if count == number:
             return record
     raise RecordError(f"{file} has {_count(count, 'game')}: there is no game {number}")

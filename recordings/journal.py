@@ -52,11 +52,12 @@ class _Header(msgspec.Struct, frozen=True):
     seed: int | None = None
 
 
-class _End(msgspec.Struct, frozen=True, rename="camel"):
+class _End(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     final_board: Tiles
     final_score: Count
     outcome: Outcome
     timestamp: str
+    rules: list[str] | None = None
 
 
 class _EndLine(msgspec.Struct, frozen=True):
@@ -152,7 +153,9 @@ class GameJournal:
         self.lines += 1
         return counted
 
-    def finish(self, final_board: Board, final_score: int | None, outcome: Outcome) -> GameRecord:
+    def finish(
+        self, final_board: Board, final_score: int | None, outcome: Outcome, rules: Sequence[str] = ()
+    ) -> GameRecord:
         """End the game: append its record to ``games.jsonl``, then remove the journal.
 
         A last move that left the board as it was (the key was never taken) is left out of the record.
@@ -161,6 +164,7 @@ class GameJournal:
             final_board: the board as it stands.
             final_score: the score as it stands, or ``None`` as for `append`.
             outcome: how the game ended.
+            rules: in what the rules of the page differ from those of 2048.
 
         Raises:
             RecordError: ``games.jsonl`` cannot be written; the journal stays, and `finish` or `recover` can
@@ -169,7 +173,8 @@ class GameJournal:
         score = self._score(final_board, final_score)
         tried_before = self._ended
         if not tried_before:
-            self._write(_EndLine(_End(final_board.tiles(), score, outcome, now())))
+            end = _End(final_board.tiles(), score, outcome, now(), list(rules) or None)
+            self._write(_EndLine(end))
             self._ended = True
         try:
             contents = _Contents.read(self.path, check_boards=False)
@@ -361,6 +366,7 @@ class _Contents:
             seed=header.seed,
             timestamp=end.timestamp,
             game_id=header.id,
+            rules=end.rules or (),
         )
 
     def _end_by_slide(self) -> _End:

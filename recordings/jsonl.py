@@ -16,6 +16,8 @@ from recordings.record import GameRecord, decode_record, encode_record
 GAMES_FILE = "games.jsonl"
 """The file of a run folder that its games are appended to."""
 
+LINES_SUFFIX = ".jsonl"
+
 MAX_LINE_BYTES = 256 << 20
 """The longest line written or read: more than two million moves on 4×4."""
 
@@ -125,7 +127,7 @@ def append_record(path: str | os.PathLike[str], record: GameRecord, *, once: boo
     try:
         with path.open("a+b", buffering=0) as file:
             lock(file, wait=True)
-            _mend_tail(file, path)
+            mend_tail(file, path)
             if once and record.id is not None and _holds_id(file, record.id):
                 return False
             write_whole(file, line)
@@ -153,8 +155,8 @@ def write_whole(file: IO[bytes], line: bytes) -> None:
             file.truncate(start)
 
 
-def _mend_tail(file: IO[bytes], path: Path) -> None:
-    """Make the file end with a line end.
+def mend_tail(file: IO[bytes], path: Path) -> None:
+    """Make an unbuffered file of games, open for reading and appending, end with a line end.
 
     A last line without one is either whole (another program wrote it) and is ended, or was cut off by a
     kill and is moved to ``<name>.torn``: nothing that was in the file is thrown away.

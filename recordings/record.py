@@ -28,23 +28,50 @@ Tiles = Annotated[list[_Row], msgspec.Meta(min_length=MIN_SIDE, max_length=MAX_S
 """Face values, row by row, 0 for empty. Whether they are a board of the rules `Board.from_tiles` says."""
 
 
-class Move(msgspec.Struct, frozen=True):
+class Move(msgspec.Struct, frozen=True, omit_defaults=True):
     """One move, and what stood before it.
+
+    What the engine knew is there only where it was asked for; `of_search` makes it consistent.
 
     Attributes:
         board: face values before the move.
         direction: ``up``, ``right``, ``down`` or ``left``.
         score: the score before the move.
+        values: the engine's value of every legal direction.
+        evaluation_score: the value of the direction chosen.
+        alternative_moves: the other legal directions, the best first.
+        nodes_evaluated: how many positions the engine looked at.
+        depth: how deep it searched, in its own count.
     """
 
     board: Tiles
     direction: DirectionName
     score: Count
+    values: dict[DirectionName, float] | None = None
+    evaluation_score: float | None = None
+    alternative_moves: list[DirectionName] | None = None
+    nodes_evaluated: Count | None = None
+    depth: Count | None = None
 
     @classmethod
     def of(cls, board: Board, direction: Direction, score: int) -> Move:
         """The move of that direction, made on ``board`` at ``score`` points."""
         return cls(board.tiles(), direction.value, score)
+
+    @classmethod
+    def of_search(
+        cls,
+        board: list[list[int]],
+        direction: DirectionName,
+        score: int,
+        values: dict[DirectionName, float],
+        nodes: int | None = None,
+        depth: int | None = None,
+    ) -> Move:
+        """A move with what the engine knew; the evaluation and the alternatives follow from its values."""
+        others: list[DirectionName] = [name for name in values if name != direction]
+        others.sort(key=lambda name: -values[name])
+        return cls(board, direction, score, values, values.get(direction), others, nodes, depth)
 
 
 class GameRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -66,7 +93,13 @@ class GameRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
         seed: what a seeded game was started from.
         outcome: ``game_over`` (no legal move is left), ``stopped`` (on purpose, e.g. a target was reached) or
             ``interrupted`` (Ctrl-C, a fault, or recovered from a journal).
-        id: names a journaled game, so that it is never written twice.
+        id: names a journaled game, so that it is never written twice; the symmetric images of a game share
+            it.
+        game_number: which game of its run it was, from 0; with ``seed`` it names the spawns (`Spawner`).
+        depth: the depth that the engine was given, in its own count.
+        weights: the SHA-256 of the weights that it played with.
+        symmetry: which image of the game as played this is (`game2048.symmetry`), of an augmented one.
+        rules: in what the rules of the page differ from those of 2048, in words; ``None`` for not at all.
         schema_version: 0 for a line that carries none.
     """
 
@@ -82,6 +115,11 @@ class GameRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     seed: int | None = None
     outcome: Outcome | None = None
     id: str | None = None
+    game_number: Count | None = None
+    depth: Count | None = None
+    weights: str | None = None
+    symmetry: Annotated[int, msgspec.Meta(ge=0, lt=8)] | None = None
+    rules: list[str] | None = None
     schema_version: Count = 0
 
 
@@ -106,6 +144,7 @@ def build_record(
     seed: int | None = None,
     timestamp: str | None = None,
     game_id: str | None = None,
+    rules: Sequence[str] = (),
 ) -> GameRecord:
     """A record whose totals follow from the moves and the final board.
 
@@ -119,6 +158,7 @@ def build_record(
         seed: what a seeded game was started from.
         timestamp: when the game ended; by default now.
         game_id: see `GameRecord`.
+        rules: see `GameRecord`.
     """
     return GameRecord(
         total_moves=len(moves),
@@ -133,6 +173,7 @@ def build_record(
         seed=seed,
         outcome=outcome,
         id=game_id,
+        rules=list(rules) or None,
         schema_version=SCHEMA_VERSION,
     )
 

@@ -270,7 +270,7 @@ class _Progress:
 @click.option(
     "--weights", type=click.Path(path_type=Path), metavar="FILE", help="A network for engine ntuple."
 )
-@click.option("--games", type=click.IntRange(1), default=100, show_default=True)
+@click.option("--games", type=click.IntRange(1), default=100, show_default=True, help="How many to play.")
 @click.option(
     "--depth", type=click.IntRange(1), help="How many moves ahead; 1 is greedy. [default: 1 with --weights]"
 )
@@ -279,6 +279,7 @@ class _Progress:
     "--board", metavar="ROWSxCOLUMNS", callback=_board_size, help="[default: that of the weights, or 4x4]"
 )
 @_threads
+@click.option("--scheduler", metavar="tcp://…", help="A Dask cluster whose workers play instead.")
 @_seed
 @_json
 def evaluate(
@@ -289,6 +290,7 @@ def evaluate(
     time_ms: float | None,
     board: tuple[int, int] | None,
     threads: int,
+    scheduler: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -301,7 +303,13 @@ def evaluate(
 
     _announce_compilation()
     results = []
-    playing = _playing(engine, weights, games, Limit(depth, time_ms), board, threads, seed)
+    limit = Limit(depth, time_ms)
+    if scheduler is not None:
+        from solver_server.generate.results import play_on_cluster
+
+        playing, threads = play_on_cluster(scheduler, engine, weights, games, limit, board, seed)
+    else:
+        playing = _playing(engine, weights, games, limit, board, threads, seed)
     begun = time.perf_counter()
     with tqdm(total=games, unit="game", file=sys.stderr, dynamic_ncols=True) as bar:
         for result in playing:

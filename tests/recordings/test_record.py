@@ -79,7 +79,7 @@ def test_a_line_of_the_plain_schema_is_read_and_written_back_unchanged() -> None
 
 def test_unknown_fields_are_ignored() -> None:
     value = json.loads(encode_record(worked_game()))
-    value["rules"] = {"spawns": [1]}
+    value["weather"] = {"spawns": [1]}
     value["moves"][0]["nodes"] = 17
     assert decode_record(json.dumps(value).encode()) == worked_game()
 

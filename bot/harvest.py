@@ -1,0 +1,309 @@
+"""Many games from live pages into one dataset: several tabs at once, and no page holds up the others."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bot.client import SolverClient, SolverRefusedError
+from bot.options import SolverOptions, rate_for
+from bot.own_server import OwnServer
+from bot.player import GamePlayer, Goal, Progress, Solver
+from game2048.board import Board
+from game2048.errors import PageError, RecordError
+from game2048.wire import DecisionMessage, GameOver
+from recordings.columns import columns_of
+from recordings.formats.spool import Chunk
+from recordings.growing import GrowingDataset, Mode
+from recordings.journal import GameJournal, recover
+from recordings.jsonl import GAMES_FILE, read_records
+from recordings.record import GameRecord
+from recordings.stats import Tally
+from scraper.browser import BrowserOptions, open_browser
+from scraper.page import GamePage
+
+log = logging.getLogger(__name__)
+
+FAULTS = 3
+"""How often in a row a page may fail before it is given up."""
+
+JOURNALS_SUFFIX = ".journals"
+
+OpenTab = Callable[[], AbstractAsyncContextManager[GamePage]]
+OpenSolver = Callable[[], AbstractAsyncContextManager[tuple[Solver, str]]]
+
+
+class Archive:
+    """The dataset, and the journals of the games that are on their way into it.
+
+    Until the dataset is finished, games lie in the folder of the journals too (``NAME.journals``): so none is
+    lost between its last move and the dataset, and its ``id`` keeps it from being added twice.
+
+    Args:
+        dataset: where the games go.
+        tally: where they are counted.
+    """
+
+    def __init__(self, dataset: GrowingDataset, tally: Tally) -> None:
+        self._dataset = dataset
+        self._tally = tally
+        self._ids: set[str] = set()
+        self.folder = dataset.path.with_name(dataset.path.name + JOURNALS_SUFFIX)
+        self.finished = 0
+
+    def take_stock(self) -> None:
+        """Count the games that are there, and add those that a killed program left in its journals."""
+        for game in self._dataset.games():
+            self._count(game.info.id, game.info.outcome)
+            self._tally.add(game)
+        if self.folder.exists():
+            recover(self.folder)
+        if (self.folder / GAMES_FILE).exists():
+            for record in read_records(self.folder / GAMES_FILE, skip_torn=True):
+                self.add(record)
+
+    def add(self, record: GameRecord) -> None:
+        """Put a game into the dataset, once."""
+        if record.id in self._ids:
+            return
+        game = columns_of(record)
+        self._dataset.append(Chunk(0, 1, [game]))
+        self._count(record.id, record.outcome)
+        self._tally.add(game)
+
+    def _count(self, name: str | None, outcome: str | None) -> None:
+        if name is not None:
+            self._ids.add(name)
+        self.finished += outcome != "interrupted"
+
+    def finish(self) -> None:
+        """Write the finished dataset, and remove the journals."""
+        self._dataset.finish()
+        (self.folder / GAMES_FILE).unlink(missing_ok=True)
+        if self.folder.exists() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+
+@dataclass(slots=True)
+class PageRecord:
+    """How harvesting one page went.
+
+    Attributes:
+        games: played to their end.
+        under_way: begun and not ended.
+        faults: in a row.
+        fault: the last one.
+    """
+
+    games: int = 0
+    under_way: int = 0
+    faults: int = 0
+    fault: str = ""
+
+    @property
+    def given_up(self) -> bool:
+        """Whether it failed too often."""
+        return self.faults >= FAULTS
+
+
+class Pace:
+    """Keeps all tabs of one host together to a rate.
+
+    Args:
+        rate: moves a second; ``None`` for no limit.
+    """
+
+    def __init__(self, rate: float | None) -> None:
+        self._rate = rate
+        self._due = 0.0
+
+    async def turn(self) -> None:
+        """Wait until a move may be made."""
+        if self._rate is None:
+            return
+        now = time.monotonic()
+        wait = self._due - now
+        self._due = max(now, self._due) + 1 / self._rate
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+
+@dataclass(slots=True)
+class Harvest:
+    """Plays games on pages until there are enough.
+
+    Attributes:
+        pages: by url, how it went so far.
+        archive: where the games go.
+        games: how many there are to be in the end.
+        tabs: played at a time.
+        goal: when to stop a game.
+        rate: moves a second on each host; ``None`` for a gentle one, 0 for no limit.
+        open_tab: a new tab.
+        open_solver: a solver for one tab, and its name for the records.
+        report: called after each move.
+        done: called after each game.
+        retry_seconds: to wait after a page failed, times how often it did.
+    """
+
+    pages: dict[str, PageRecord]
+    archive: Archive
+    games: int
+    tabs: int
+    goal: Goal
+    rate: float | None
+    open_tab: OpenTab
+    open_solver: OpenSolver
+    report: Callable[[Progress], None]
+    done: Callable[[str, GameRecord], None]
+    retry_seconds: float = 2.0
+    _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _paces: dict[str, Pace] = field(default_factory=dict)
+
+    async def run(self) -> None:
+        """Play what is missing.
+
+        Raises:
+            PageError: every page was given up.
+            SolverError: the solver cannot be reached any more.
+            RecordError: the disk does not take the games.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self.tabs):
+                    group.create_task(self._tab())
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        if self.archive.finished < self.games:
+            faults = "; ".join(f"{url}: {page.fault}" for url, page in self.pages.items())
+            raise PageError(
+                f"every page was given up after {self.archive.finished} of {self.games} games: {faults}"
+            )
+
+    async def _tab(self) -> None:
+        """Play one game after another, for as long as some are missing."""
+        async with self.open_solver() as (solver, name):
+            while (url := await self._next_page()) is not None:
+                page = self.pages[url]
+                try:
+                    await self._game(url, solver, name)
+                    page.games += 1
+                    page.faults = 0
+                except (PageError, SolverRefusedError) as error:
+                    page.faults += 1
+                    page.fault = str(error)
+                    told = "giving it up" if page.given_up else "trying again"
+                    log.warning("%s failed (%s); %s", url, error, told)
+                finally:
+                    page.under_way -= 1
+                    async with self._changed:
+                        self._changed.notify_all()
+                if page.faults:
+                    await asyncio.sleep(self.retry_seconds * page.faults)
+
+    async def _next_page(self) -> str | None:
+        """The page to play on next; ``None`` when there are enough games, or no page is left."""
+        async with self._changed:
+            while True:
+                left = {url: page for url, page in self.pages.items() if not page.given_up}
+                under_way = sum(page.under_way for page in self.pages.values())
+                if self.archive.finished >= self.games or (not left and not under_way):
+                    return None
+                if left and self.archive.finished + under_way < self.games:
+                    url = min(left, key=lambda url: left[url].games + left[url].under_way)
+                    left[url].under_way += 1
+                    return url
+                await self._changed.wait()  # whether the games under way come to an end
+
+    async def _game(self, url: str, solver: Solver, name: str) -> None:
+        """Play one game in a new tab."""
+        pace = self._pace_of(url)
+
+        async def choose(board: Board) -> DecisionMessage | GameOver:
+            await pace.turn()
+            return await solver(board)
+
+        async with self.open_tab() as page:
+            reading = await page.open(url)
+            if not reading.board.legal_directions():
+                reading = await page.new_game()
+            journal = GameJournal.create(self.archive.folder, source=url, solver=name)
+            player = GamePlayer(page, choose, journal, self.goal, self.report)
+            try:
+                await player.play(reading)
+            finally:
+                if player.record is not None:
+                    self.archive.add(player.record)
+                    self.done(url, player.record)
+            if player.record is None:
+                raise PageError(f"not one move was made on {url}: the game was over, or its goal reached")
+
+    def _pace_of(self, url: str) -> Pace:
+        host = urlsplit(url).netloc
+        if host not in self._paces:
+            self._paces[host] = Pace(rate_for(url, self.rate))
+        return self._paces[host]
+
+
+@asynccontextmanager
+async def real_tabs_and_solvers(
+    browser_options: BrowserOptions, solver_options: SolverOptions
+) -> AsyncIterator[tuple[OpenTab, OpenSolver]]:
+    """One browser, whose tabs know nothing of each other, and one server, with a connection for each tab."""
+    from playwright.async_api import Error as PlaywrightError
+
+    from scraper.tabs import live_page
+
+    async with AsyncExitStack() as stack:
+        where = solver_options.server
+        if where is None:
+            own = await stack.enter_async_context(OwnServer(solver_options.arguments()))
+        browser = await stack.enter_async_context(open_browser(browser_options))
+
+        @asynccontextmanager
+        async def open_solver() -> AsyncIterator[tuple[Solver, str]]:
+            source = own.ensure_running if where is None else where
+            async with SolverClient(source, token=solver_options.token) as client:
+
+                async def ask(board: Board) -> DecisionMessage | GameOver:
+                    o = solver_options
+                    return await client.choose(board, engine=o.engine, depth=o.depth, time_ms=o.time_ms)
+
+                yield ask, solver_options.described(await client.connect())
+
+        @asynccontextmanager
+        async def open_tab() -> AsyncIterator[GamePage]:
+            try:
+                async with live_page(browser, watched=not browser_options.headless) as page:
+                    yield page
+            except PlaywrightError as error:
+                raise PageError(f"the browser opens no tab, or lost it: {error.message}") from error
+
+        yield open_tab, open_solver
+
+
+def prepare_journals(path: Path, mode: Mode) -> None:
+    """See to the journals that an earlier harvest of a dataset left: they are its to go on with, or dropped.
+
+    Raises:
+        RecordError: they are there and belong to no dataset that is gone on with, or cannot be removed.
+    """
+    folder = path.with_name(path.name + JOURNALS_SUFFIX)
+    if mode == "resume" or not folder.exists():
+        return
+    if mode == "new":
+        raise RecordError(
+            f"{folder} has games of a harvest that was broken off: expected --resume to go on with it, "
+            "or --force to drop it"
+        )
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise RecordError(f"{folder} cannot be removed: {error.strerror or error}") from error

@@ -1,0 +1,202 @@
+"""Who plays the games of a dataset: any engine a move at a time, or a greedy network in whole games."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from game2048.direction import DIRECTIONS
+from game2048.errors import SolverError
+from game2048.spawn import Spawner
+from recordings.columns import GameColumns
+from recordings.formats.spool import Chunk, encode_chunk
+from solver_server.agent import Agent, Decision, Limit
+from solver_server.engines import NETWORK_ENGINE, network_engine, spec_of
+from solver_server.generate.plan import Plan, decode_plan
+
+GREEDY = "greedy"
+"""Another name for the network engine at depth 1: reward + value of the afterstate."""
+
+
+class Player(Protocol):
+    """Plays the games of a plan. One instance serves one thread."""
+
+    def play(self, game: int) -> GameColumns:
+        """The game of that number."""
+        ...
+
+
+class AgentPlayer:
+    """Plays with any engine.
+
+    Args:
+        agent: which one.
+        plan: see `Plan`.
+    """
+
+    def __init__(self, agent: Agent, plan: Plan) -> None:
+        self._agent = agent
+        self._plan = plan
+        self._limit = Limit(plan.depth, plan.time_ms)
+
+    def play(self, game: int) -> GameColumns:
+        """See `Player.play`."""
+        plan = self._plan
+        spawner = Spawner(plan.seed, game)
+        board = spawner.start(plan.rows, plan.columns)
+        cells = bytearray(board.cells)
+        scores = [0]
+        decisions: list[Decision] = []
+        directions = bytearray()
+        last = math.inf if plan.max_moves is None else plan.max_moves
+        while (decision := self._agent.choose(board, self._limit)) is not None and len(directions) < last:
+            slide = board.slide(decision.direction)
+            board = spawner.spawn(slide.afterstate)
+            directions.append(decision.direction.index)
+            scores.append(scores[-1] + slide.reward)
+            cells += board.cells
+            if plan.metadata:
+                decisions.append(decision)
+        return GameColumns(
+            plan.info(game, "game_over" if decision is None else "stopped"),
+            np.frombuffer(cells, dtype=np.uint8).reshape(-1, plan.rows, plan.columns),
+            np.frombuffer(directions, dtype=np.uint8),
+            np.array(scores, dtype=np.int64),
+            *_knowledge(decisions),
+        ).with_totals()
+
+
+def _knowledge(decisions: list[Decision]) -> tuple[npt.NDArray[Any], ...]:
+    """What an engine knew at each move, as `GameColumns` has it."""
+    if not decisions:
+        return ()
+    values = [
+        [decision.values.get(direction, math.nan) for direction in DIRECTIONS] for decision in decisions
+    ]
+    return (
+        np.array(values, dtype=np.float64),
+        np.array([decision.nodes for decision in decisions], dtype=np.int64),
+        np.array([decision.depth for decision in decisions], dtype=np.int16),
+    )
+
+
+def make_player(plan: Plan) -> Player:
+    """Whoever plays a plan's games.
+
+    Raises:
+        SolverError: the engine is unknown, or its weights are missing or others than the plan's.
+    """
+    if plan.engine != NETWORK_ENGINE:
+        return AgentPlayer(spec_of(plan.engine).create(), plan)
+    path = Path(plan.weights or "")
+    if plan.sha256 != digest_of(path):
+        raise SolverError(f"{path} is not the file that this run began with: expected SHA-256 {plan.sha256}")
+    if plan.depth != 1 or plan.time_ms is not None:
+        return AgentPlayer(network_engine(path).create(), plan)
+    from solver_server.generate.greedy import GreedyPlayer  # loads what it compiles
+    from solver_server.ntuple.files import open_network
+
+    return GreedyPlayer(open_network(path, in_memory=True), plan)
+
+
+def settled(plan: Plan) -> Plan:
+    """A plan with the depth that its engine takes where none is given.
+
+    Raises:
+        SolverError: the engine is unknown, or does not play such boards or to that depth, or has no weights.
+    """
+    if plan.engine == GREEDY:
+        if plan.depth not in (None, 1):
+            raise SolverError(f"engine {GREEDY!r} does not search: expected depth 1, not {plan.depth}")
+        plan = msgspec.structs.replace(plan, engine=NETWORK_ENGINE, depth=1)
+    if plan.engine == NETWORK_ENGINE:
+        if plan.weights is None:
+            raise SolverError(f"engine {NETWORK_ENGINE!r} plays a network: expected --weights FILE")
+        spec = network_engine(Path(plan.weights))
+    else:
+        spec = spec_of(plan.engine)
+    if not spec.plays(plan.rows, plan.columns):
+        raise SolverError(
+            f"engine {spec.name!r} does not play {plan.rows}x{plan.columns}: "
+            f"expected {', '.join(spec.boards)}"
+        )
+    if plan.depth is not None:
+        spec.depths.check(plan.depth)
+    elif plan.time_ms is None:
+        plan = msgspec.structs.replace(plan, depth=spec.default_depth)
+    return plan
+
+
+def board_of(weights: Path) -> tuple[int, int]:
+    """Rows and columns of the board that a network is for.
+
+    Raises:
+        SolverError: the file is missing or no network.
+    """
+    rows, columns = network_engine(weights).boards[0].split("x")
+    return int(rows), int(columns)
+
+
+def warm_up(plan: Plan) -> None:
+    """Make two moves, so that what is compiled for it is on disk before several workers want it at once.
+
+    Raises:
+        SolverError: see `make_player`.
+    """
+    make_player(msgspec.structs.replace(plan, max_moves=2)).play(0)
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file.
+
+    Raises:
+        SolverError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise SolverError(f"weights {path} cannot be read: {error.strerror or error}") from error
+
+
+_own = threading.local()
+
+
+def player_of(plan: bytes) -> tuple[Plan, Player]:
+    """A plan and its player, of which each thread keeps the last.
+
+    Args:
+        plan: from `encode_plan`.
+    """
+    if getattr(_own, "message", None) != plan:
+        decoded = decode_plan(plan)
+        _own.pair = decoded, make_player(decoded)
+        _own.message = plan
+    pair: tuple[Plan, Player] = _own.pair
+    return pair
+
+
+def play_chunk(plan: bytes, first: int, count: int) -> bytes:
+    """Play some consecutive games: what workers are asked to do.
+
+    Args:
+        plan: from `encode_plan`.
+        first: number of the first game.
+        count: how many.
+
+    Returns:
+        Those that the plan keeps, as `recordings.formats.spool.encode_chunk` makes a message of them.
+    """
+    wanted, player = player_of(plan)
+    begun = time.perf_counter()
+    games = [player.play(game) for game in range(first, first + count)]
+    kept = [g for g in games if g.final_score >= wanted.min_score and g.info.max_tile >= wanted.min_tile]
+    return encode_chunk(Chunk(first, count, kept, time.perf_counter() - begun))
