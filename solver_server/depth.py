@@ -44,5 +44,5 @@ class DepthRule:
         return depth
 
 
-PLAYER_MOVES = DepthRule(minimum=1, maximum=10, default=4, plies_each=2, plies_off=1)
+PLAYER_MOVES = DepthRule(minimum=1, maximum=10, default=10, plies_each=2, plies_off=1)
 """Depth in player moves, the last one's afterstates evaluated: 1 is greedy."""

@@ -41,8 +41,8 @@ class EngineSpec:
 
     @property
     def default_depth(self) -> int | None:
-        """The depth it plays without a limit."""
-        return self.depths.default
+        """The depth it plays without a limit; ``None`` where that is as deep as its nodes go."""
+        return None if self.depths.default == self.depths.maximum else self.depths.default
 
     def plays(self, rows: int, columns: int) -> bool:
         """Whether it plays boards of that size."""

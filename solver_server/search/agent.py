@@ -22,7 +22,7 @@ from solver_server.search.transposition import make_table
 LONGEST_SECONDS = 60.0
 """Where a search ends that was given a depth and no time; what is reached by then is the answer."""
 
-DEFAULT_NODES = {"bitboard": 100_000, "grid": 20_000}
+DEFAULT_NODES = {"bitboard": 35_000, "grid": 20_000}
 """Where a search ends that was given no limit at all: some milliseconds, and the same move every time."""
 
 _GOLDEN = 0x9E3779B97F4A7C15
