@@ -52,6 +52,7 @@ class GrowingDataset:
     def __init__(self, path: Path, mode: Mode) -> None:
         self.path = path
         self._part, self._ahead_path = working_files(path)
+        self._resumes = mode == "resume"
         dataset.format_of(path, to_write=True)
         prepare_folder(path.parent)
         if mode == "new":
@@ -83,28 +84,10 @@ class GrowingDataset:
 
     def games(self) -> Iterator[GameColumns]:
         """The games that are there, in order; read them before the first `append`."""
-        if self._in_lines:
-            if self.path.exists():
-                yield from json_text.read_lines(self.path)
-            return
-        self._adopt_finished_file()
         if self._part.exists():
             yield from spool.read(self._part)
-
-    def _adopt_finished_file(self) -> None:
-        """Make a working file of a finished dataset that is to grow on."""
-        if self._part.exists() or not self.path.exists():
-            return
-        writer = spool.PartWriter(self._part)
-        adopted = False
-        try:
-            for game in dataset.read_games(self.path):
-                writer.write([game])
-            writer.close()
-            adopted = True
-        finally:
-            if not adopted:
-                writer.discard()
+        elif self._resumes and self.path.exists():
+            yield from dataset.read_games(self.path)
 
     def waiting(self) -> dict[int, Chunk]:
         """The chunks that were finished before their turn, by the number of their first game."""
@@ -120,8 +103,24 @@ class GrowingDataset:
             self._append_lines(chunk.games)
         elif chunk.games:
             if self._spool is None:
+                self._adopt_finished_file()
                 self._spool = _reopened(self._part)
             self._spool.append(spool.encode_chunk(chunk))
+
+    def _adopt_finished_file(self) -> None:
+        """Make a working file of a finished dataset that is to grow on."""
+        if self._part.exists() or not (self._resumes and self.path.exists()):
+            return
+        writer = spool.PartWriter(self._part)
+        adopted = False
+        try:
+            for game in dataset.read_games(self.path):
+                writer.write([game])
+            writer.close()
+            adopted = True
+        finally:
+            if not adopted:
+                writer.discard()
 
     def _append_lines(self, games: list[GameColumns], *, sync: bool = False) -> None:
         try:
@@ -143,6 +142,11 @@ class GrowingDataset:
             self._ahead = _reopened(self._ahead_path)
         self._ahead.append(spool.encode_chunk(chunk))
 
+    @property
+    def bytes_aside(self) -> int:
+        """How much room takes what was set aside since it was last cleared."""
+        return self._ahead_path.stat().st_size
+
     def clear_aside(self) -> None:
         """All that was set aside has been appended, or is of no use any more."""
         if self._ahead is not None:
@@ -156,8 +160,7 @@ class GrowingDataset:
         """Write the finished file and remove the working file; what was set aside stays for a ``resume``."""
         if self._in_lines:
             self._append_lines([], sync=True)
-        else:
-            self._adopt_finished_file()
+        elif self._part.exists() or not (self._resumes and self.path.exists()):
             with dataset.Creation(self.path, force=True) as writer:
                 if self._part.exists():
                     for game in spool.read(self._part):

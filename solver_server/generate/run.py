@@ -139,11 +139,19 @@ class Run:
             self._bytes.pop(turn, None)
             with self._interrupts.shield():
                 self._dataset.append(chunk)
-                if not self._ready:
-                    self._dataset.clear_aside()
+                self._tidy_aside()
+                self._on_chunk(chunk)
             turn += chunk.played
-            self._on_chunk(chunk)
         self._dataset.clear_aside()
+
+    def _tidy_aside(self) -> None:
+        """Drop what was set aside and has been appended, once that is all of it, or much."""
+        if not self._ready:
+            self._dataset.clear_aside()
+        elif self._dataset.bytes_aside > _MAX_BYTES_AHEAD:
+            self._dataset.clear_aside()
+            for chunk in self._ready.values():
+                self._dataset.set_aside(chunk)
 
     def _is_mine(self, game: GameColumns) -> bool:
         return self._plan.difference(game.info, game.size) is None

@@ -106,6 +106,7 @@ def test_an_overwritten_dataset_is_there_until_the_new_one_is_finished(tmp_path:
     path = tmp_path / "games.parquet"
     write_games(path, [late_game()])
     with GrowingDataset(path, "overwrite") as dataset:
+        assert list(dataset.games()) == []
         dataset.append(chunk(played(2, 2, 1)))
         assert same(list(read_games(path)), [late_game()])
 

@@ -337,10 +337,13 @@ def test_a_worker_that_is_killed_costs_time_and_no_game(tmp_path: Path, where: s
 # -- what goes wrong --------------------------------------------------------------------------------------
 
 
-def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
-    output = tmp_path / "games.jsonl"
+@pytest.mark.parametrize("extension", ["jsonl", "parquet"])
+def test_nothing_is_overwritten_without_force(tmp_path: Path, extension: str) -> None:
+    output = tmp_path / f"games.{extension}"
     done(output, "-g", 2)
     assert "exists: expected a new name, or --force" in told(run(output, "-g", 1))
+    found = figures(output, "-g", 3, "--force")
+    assert (found["games"], found["played"]) == (3, 3)
     assert len(done(output, "-g", 1, "--force")) == 1
 
 
