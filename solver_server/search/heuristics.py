@@ -231,3 +231,31 @@ def _(board: Any, evaluator: Any) -> Any:
     if is_evaluator(evaluator, Gradient) and is_grid(board):
         return lambda board, evaluator: gradient_value(board, evaluator)
     return None
+
+
+# -- constant: nothing but merges --------------------------------------------------------------------------
+
+
+class Constant(NamedTuple):
+    """Every leaf has the same value, so what counts are the merges on the way: the plainest baseline.
+
+    Attributes:
+        reward_weight, dead_value: see `evaluator`.
+        leaf: the value of a leaf.
+    """
+
+    reward_weight: float
+    dead_value: float
+    leaf: float
+
+
+@kernel
+def _constant_value(board: Any, constant: Constant) -> float:
+    return constant.leaf
+
+
+@overload(evaluate)
+def _(board: Any, evaluator: Any) -> Any:
+    if is_evaluator(evaluator, Constant):
+        return lambda board, evaluator: _constant_value(board, evaluator)
+    return None

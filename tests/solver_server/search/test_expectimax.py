@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import naive
 import numpy as np
@@ -14,34 +14,11 @@ from hypothesis import strategies as st
 from strategies import boards
 
 from game2048 import DIRECTIONS, Board, Direction, bitboard, grid
-from game2048.jit import kernel, overload
 from game2048.spawn import Spawner
 from solver_server.search.agent import make_search
 from solver_server.search.chance import ChancePolicy, list_spawns, make_policy, make_spawns
-from solver_server.search.evaluator import evaluate, is_evaluator
 from solver_server.search.expectimax import Search, decide, make_stack
-from solver_server.search.heuristics import make_line_heuristic
-
-
-class Constant(NamedTuple):
-    """Every leaf has the same value; what counts are the merges."""
-
-    reward_weight: float
-    dead_value: float
-    leaf: float
-
-
-@kernel
-def _constant(board: Any, evaluator: Constant) -> float:
-    return evaluator.leaf
-
-
-@overload(evaluate)
-def _(board: Any, evaluator: Any) -> Any:
-    if is_evaluator(evaluator, Constant):
-        return lambda board, evaluator: _constant(board, evaluator)
-    return None
-
+from solver_server.search.heuristics import Constant, make_line_heuristic
 
 NO_LIMIT = 2**62
 MERGES = Constant(reward_weight=1.0, dead_value=-100.0, leaf=0.0)
