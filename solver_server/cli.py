@@ -98,8 +98,7 @@ def serve(
         default_limit=Limit(depth, time_ms),
     )
     engines, default = _engines(engine, weights)
-    offers = [EngineOffer(_info(spec), spec.create) for spec in engines.values()]
-    server = SolverServer(offers, default, options)
+    server = SolverServer(_engine_offers(engines), default, options)
     ended_by = asyncio.run(serve_until_stopped(server, _announce, stop_with_stdin=stop_with_stdin))
     code = 130 if ended_by == signal.SIGINT else 0
     if server.abandoned:
@@ -174,6 +173,10 @@ def _engines(engine: str | None, weights: Path | None) -> tuple[dict[str, Engine
     if engine == NETWORK_ENGINE:
         raise click.UsageError(f"--engine {NETWORK_ENGINE} needs --weights FILE: `bot2048 train` makes one")
     return ENGINES, engine or DEFAULT_ENGINE
+
+
+def _engine_offers(engines: dict[str, EngineSpec]) -> list[EngineOffer]:
+    return [EngineOffer(_info(spec), spec.create) for spec in engines.values()]
 
 
 def _info(spec: EngineSpec) -> EngineInfo:

@@ -18,7 +18,7 @@ from fake_engines import Gated, offer
 from solver_server import cli
 
 agent = Gated()
-cli._offers = lambda: [offer(agent, "fast")]
+cli._engine_offers = lambda *_: [offer(agent, "fast")]
 def tell():
     agent.searching.acquire()
     print("searching", flush=True)
