@@ -103,6 +103,8 @@ PATTERNS: dict[str, Pattern] = {
             _hexadecimal("012456 456789 012345 234569 01259a 345678 134567 01489a"),
             source=_MATSUZAKI,
         ),
+        # Its source names shapes, not places. These places are our second reading, chosen after the first had
+        # learned less than the source reports (benchmarks/RESULTS.md).
         Pattern("seed-4x4", 4, 4, _hexadecimal("012456 12569a 012348 0123 0145 0156 0124"), source=_SEED_TD),
         Pattern(
             "seed-5x5",
