@@ -115,8 +115,8 @@ def test_ctrl_c_in_a_terminal_reaches_the_owner_alone() -> None:
 
 async def test_two_who_find_the_server_dead_start_it_once() -> None:
     async with OwnServer(["--depth", "1"]) as server:
-        process_of(server).kill()
         process = process_of(server)
+        process.kill()
         await asyncio.to_thread(process.wait, 60)
         urls = await asyncio.gather(*(server.ensure_running() for _ in range(4)))
         assert len(set(urls)) == 1

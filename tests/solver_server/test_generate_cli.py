@@ -126,6 +126,12 @@ def test_without_a_seed_one_is_drawn_and_told(tmp_path: Path) -> None:
     assert seeds[0] != seeds[1]
 
 
+def test_an_engine_that_goes_as_deep_as_it_can_is_given_a_depth(tmp_path: Path) -> None:
+    words = ["--engine", "first", "-g", "1", "--max-moves", "2", "-o", str(tmp_path / "games.jsonl")]
+    assert CliRunner().invoke(generate, words).exit_code == 0
+    assert next(read_games(tmp_path / "games.jsonl")).info.depth == 3
+
+
 def test_the_curriculum_is_a_depth(tmp_path: Path) -> None:
     for name, depth in (("easy", 2), ("medium", 3), ("hard", 5)):
         words = ["--engine", "first", "--curriculum", name, "-g", "1", "--max-moves", "2"]
