@@ -117,7 +117,9 @@ def _fetch(package: Package) -> None:
         check(tarball.read_bytes(), package)
         unpacked = Path(work) / "unpacked"
         with tarfile.open(tarball, "r:gz") as archive:
-            archive.extractall(unpacked, filter="data")
+            # Set rather than passed, since the argument came with Python 3.11.4.
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)
+            archive.extractall(unpacked)
         # One step, so that a run at the same time sees all of it or nothing.
         with contextlib.suppress(OSError):
             (unpacked / "package").rename(package.folder)

@@ -25,7 +25,12 @@ def run(folder: Path, code: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")},
+        env={
+            **os.environ,
+            "NUMBA_CACHE_DIR": str(folder / "cache"),
+            # Python, too, tells sources apart by size and time.
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
         capture_output=True,
         text=True,
         timeout=120,
