@@ -11,7 +11,8 @@ from pathlib import Path
 from bot.client import SolverClient
 from bot.options import GameSummary, PlayOptions, SolverOptions
 from bot.own_server import OwnServer
-from bot.player import GamePlayer, Progress, Solver
+from bot.play_variants import Solver
+from bot.player import GamePlayer, Progress
 from game2048.board import Board
 from game2048.errors import SolverError
 from game2048.wire import DecisionMessage, GameOver, Hello
@@ -91,11 +92,11 @@ def _check_size(hello: Hello, solver: SolverOptions, board: Board) -> None:
     Raises:
         SolverError: it does not.
     """
-    name = solver.engine or hello.default_engine
+    name = solver.engine or hello.engine_for(board.rows, board.columns)
     size = f"{board.rows}x{board.columns}"
     for info in hello.engines:
-        if info.name == name and not {"any", size} & set(info.boards):
-            fitting = [e.name for e in hello.engines if {"any", size} & set(e.boards)]
+        if info.name == name and not info.plays(board.rows, board.columns):
+            fitting = [e.name for e in hello.engines if e.plays(board.rows, board.columns)]
             raise SolverError(
                 f"engine {name!r} does not play boards of {size}, as this page has: "
                 f"expected one of {', '.join(fitting) or 'none; another server may'}"

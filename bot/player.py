@@ -7,12 +7,12 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
+from bot.play_variants import Solver as Solver
+from bot.play_variants import ranked_directions
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import PageError
-from game2048.wire import DecisionMessage, GameOver
 from recordings.journal import GameJournal
 from recordings.record import GameRecord, Outcome
 from scraper.page import GamePage, Reading, Slid, Status, Unchanged
@@ -26,16 +26,15 @@ UNEXPLAINED = 20
 """How many boards in a row may defy the rules before the page is given up."""
 
 
+PRESSES_OF_STUBBORN = 2
+"""The same for a direction that did nothing before where another one moved the board."""
+
+IGNORES_MOVES = "a legal move does nothing now and then"
+"""What is recorded of a page on which that happened."""
+
+
 class KeyIgnoredError(PageError):
     """A key that should have moved the board did nothing, however often it was pressed."""
-
-
-class Solver(Protocol):
-    """What chooses the moves: `bot.client.SolverClient`, asked with one engine and one limit."""
-
-    async def __call__(self, board: Board) -> DecisionMessage | GameOver:
-        """The move for a board."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +106,7 @@ class GamePlayer:
         self._due = 0.0
         self._asked_to_go_on = False
         self._rules: list[str] = []
+        self._stubborn: set[Direction] = set()
 
     async def play(self, reading: Reading) -> None:
         """Play until the game is over, the goal is reached, or something breaks.
@@ -142,17 +142,51 @@ class GamePlayer:
                 return "stopped"
             if reading.status is Status.WON:
                 await self._go_on()
-            answer = await self._solver(self._reading.board)
-            if isinstance(answer, GameOver):
+            directions = await ranked_directions(self._solver, self._page, self._reading.board)
+            if not directions:
                 return "game_over"
             await self._wait_for_turn()
             try:
-                await self._move(Direction.parse(answer.direction))
+                await self._move_somehow(directions)
             except KeyIgnoredError:
                 if self._reading.status is not Status.WON:
                     raise
                 log.warning("the page ends the game at the win")
                 return "stopped"
+
+    async def _move_somehow(self, directions: list[Direction]) -> None:
+        """Make the first of these moves that the page takes.
+
+        Raises:
+            KeyIgnoredError: it takes none of them.
+        """
+        before = self._reading
+        ignored: list[Direction] = []
+        doubtful = [direction for direction in directions if direction in self._stubborn]
+        # Those that did nothing before are tried shortly in their turn, and with all patience at the end.
+        attempts = [(d, PRESSES_OF_STUBBORN if d in doubtful else PRESSES) for d in directions]
+        attempts += [(direction, PRESSES) for direction in doubtful]
+        for direction, presses in attempts:
+            try:
+                await self._move(direction, presses)
+            except KeyIgnoredError as error:
+                ignored.append(direction)
+                if self._reading.status is Status.WON:
+                    raise  # the message of the win stands before the game
+                if self._reading.board != before.board or self._reading.status is not before.status:
+                    return  # something else happened meanwhile: look at it anew
+                log.info("%s; trying another direction", error)
+                continue
+            if ignored and self._reading.board != before.board:
+                self._stubborn.update(ignored)
+                self._stubborn.discard(direction)
+                self._note_rules((IGNORES_MOVES,))
+            return
+        raise KeyIgnoredError(
+            f"the page does not react: {', '.join(dict.fromkeys(map(str, ignored)))} did nothing on "
+            f"{before.board.text()}, however often pressed; expected keys, a mouse, a finger or buttons to "
+            "play the game (is there a dialog in front of it?)"
+        )
 
     async def _go_on(self) -> None:
         """After a win, have the page go on. Pages without a way to say so mostly take keys all the same."""
@@ -163,22 +197,24 @@ class GamePlayer:
         if resumed is not None:
             self._reading = resumed
 
-    async def _move(self, direction: Direction) -> None:
+    async def _move(self, direction: Direction, presses: int) -> None:
         """Press a key until the page has moved."""
         before = self._reading
         score = self._journal.append(before.board, direction, before.score)
-        for press in range(PRESSES):
+        for press in range(presses):
             outcome = await self._page.move(before, direction)
             if not isinstance(outcome, Unchanged):
                 break
-            if outcome.exhausted:
-                self._reading = outcome.reading
-                raise KeyIgnoredError(self._ignored(direction, press + 1))
             if press and outcome.reading.status is not before.status:
                 break  # a message came up instead
+            self._reading = outcome.reading
+            if outcome.exhausted:
+                raise KeyIgnoredError(f"{direction} did nothing on {before.board} in any way that was tried")
             log.info("%s did nothing on %s: pressing it again", direction, before.board)
         else:
-            raise KeyIgnoredError(self._ignored(direction, PRESSES))
+            raise KeyIgnoredError(
+                f"{direction} was pressed {presses} times on {before.board} and nothing moved"
+            )
         self._reading = outcome.reading
         if isinstance(outcome, Unchanged):
             return
@@ -195,13 +231,6 @@ class GamePlayer:
             self._take_note(outcome.why)
         shown = self._reading.score
         self._report(Progress(self._moves, counted if shown is None else shown, self._reading.board))
-
-    def _ignored(self, direction: Direction, presses: int) -> str:
-        return (
-            f"the page does not react: {direction} was pressed {presses} times on {self._reading.board} and "
-            "nothing moved; expected keys, a mouse, a finger or buttons to play the game "
-            "(is there a dialog in front of it?)"
-        )
 
     def _note_rules(self, rules: tuple[str, ...]) -> None:
         """Say once in what the page's rules differ; they are recorded with the game."""

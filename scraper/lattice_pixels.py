@@ -1,9 +1,11 @@
-"""Finding the cells of a board in a picture of it, and comparing their looks. Sans I/O."""
+"""Finding the cells of a board in a picture of it. Sans I/O."""
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import itertools
+import operator
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -15,23 +17,11 @@ from game2048.board import MAX_SIDE, MIN_SIDE
 
 Picture = NDArray[np.uint8]
 """[height, width, 3], red, green and blue."""
-Crops = NDArray[np.float32]
-"""[cells, CROP, CROP, 3]: each cell, made small."""
 
-CROP = 16
-MARKED_PIXELS = CROP * CROP // 10
 LEAST_SIDE = 14
 MOST_COLORS = 24
-MEAN, MARKED = 3.0, 14.0
-"""Differences, in grey levels, that make two pictures: of whole cells, and of the tenth that differs most."""
-SAME = 1.0
-"""`difference` of two crops below which they are the same picture."""
 SMOOTH = 4
 """The most by which neighbouring pixels of one patch differ."""
-CLOSER = 0.4
-"""The same where `SAME` led to contradictions."""
-STILL = 0.35
-"""The same for one cell at two moments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,140 +74,93 @@ def decode(png: bytes) -> Picture:
         return np.asarray(image.convert("RGB"))
 
 
-def crops_of(picture: Picture, lattice: PixelLattice) -> Crops:
-    """Every cell made small by averaging, so that a fraction of a pixel matters little."""
-    image = Image.fromarray(picture)
-    small = [image.resize((CROP, CROP), Image.Resampling.BOX, box=box) for box in _within(picture, lattice)]
-    return np.stack([np.asarray(crop, dtype=np.float32) for crop in small])
-
-
-def _within(picture: Picture, lattice: PixelLattice) -> list[tuple[float, float, float, float]]:
-    height, width = picture.shape[:2]
-    return [
-        (max(left, 0), max(top, 0), min(right, width), min(bottom, height))
-        for left, top, right, bottom in lattice.boxes()
-    ]
-
-
-def difference(a: Crops, b: Crops) -> NDArray[np.float32]:
-    """How much each pair of crops differs: by 1 or more they are two looks."""
-    by_pixel = np.abs(a - b).mean(axis=-1)
-    flat = by_pixel.reshape(*by_pixel.shape[:-2], -1)
-    most = np.partition(flat, -MARKED_PIXELS, axis=-1)[..., -MARKED_PIXELS:].mean(axis=-1)
-    return np.asarray(np.maximum(flat.mean(axis=-1) / MEAN, most / MARKED), dtype=np.float32)
-
-
-class Gallery:
-    """The looks seen on one board; each is named at its first sight.
-
-    Args:
-        same: the difference below which two crops are the same look.
-    """
-
-    def __init__(self, same: float = SAME) -> None:
-        self.same = same
-        self._crops: list[Crops] = []
-
-    def names(self, crops: Crops, *, learn: bool) -> tuple[str, ...]:
-        """The look of every cell; "?" with a number for new ones that are not to be learned."""
-        names = []
-        new: list[Crops] = []
-        for crop in crops:
-            known = self._nearest(crop, self._crops)
-            if known is not None:
-                names.append(f"p{known}")
-                continue
-            if learn:
-                names.append(f"p{len(self._crops)}")
-                self._crops.append(crop)
-                continue
-            fresh = self._nearest(crop, new)
-            if fresh is None:
-                fresh = len(new)
-                new.append(crop)
-            names.append(f"?{fresh}")
-        return tuple(names)
-
-    def _nearest(self, crop: Crops, known: list[Crops]) -> int | None:
-        if not known:
-            return None
-        distances = difference(np.stack(known), crop)
-        nearest = int(distances.argmin())
-        return nearest if distances[nearest] < self.same else None
-
-
 # -- finding the cells ---------------------------------------------------------------------------------------
 
 
 def find_lattice(picture: Picture) -> PixelLattice | None:
-    """The board in a picture that shows little else: equal patches in an evenly spaced rectangle."""
-    width = picture.shape[1]
-    return (
-        _lattice_among(_blobs(picture), width)
+    """The board in a picture that shows little else: equal patches in an evenly spaced rectangle.
+
+    Where a board draws no cells: the even division of what is around its tiles.
+    """
+    height, width = picture.shape[:2]
+    exact = _blobs(picture)
+    found = (
+        _lattice_among(exact, width)
         or _lattice_among(_blobs(picture & np.uint8(0xF0)), width)
         or _lattice_among(_smooth_patches(picture), width)
     )
+    return _made_square(found, width, height) if found else _loose_lattice(exact, width, height)
 
 
-def _lattice_among(patches: list[Blob], total: int) -> PixelLattice | None:
-    blobs = [
+def _made_square(lattice: PixelLattice, width: int, height: int) -> PixelLattice:
+    """With the row or column added that was not seen, if the board lies in the middle only with it."""
+    x, y, rows, columns = lattice.x, lattice.y, lattice.rows, lattice.columns
+    if rows == columns - 1:
+        y -= lattice.pitch_y if y + (rows - 1) / 2 * lattice.pitch_y > height / 2 else 0
+        rows = columns
+    elif columns == rows - 1:
+        x -= lattice.pitch_x if x + (columns - 1) / 2 * lattice.pitch_x > width / 2 else 0
+        columns = rows
+    last_x, last_y = x + (columns - 1) * lattice.pitch_x, y + (rows - 1) * lattice.pitch_y
+    edges = [x - lattice.width / 2, width - last_x - lattice.width / 2]
+    edges += [y - lattice.height / 2, height - last_y - lattice.height / 2]
+    if max(edges) - min(edges) > 0.06 * lattice.pitch_x or min(edges) < -1:
+        return lattice
+    return dataclasses.replace(lattice, x=x, y=y, rows=rows, columns=columns)
+
+
+def _loose_lattice(patches: list[Blob], width: int, height: int) -> PixelLattice | None:
+    tiles = [
         blob
         for blob in patches
-        if blob.width >= LEAST_SIDE
-        and blob.height >= LEAST_SIDE
-        and 0.7 <= blob.width / blob.height <= 1.43
-        and blob.width < 0.6 * total
-        and blob.area >= 0.4 * blob.width * blob.height
+        if min(blob.width, blob.height) >= 1.5 * LEAST_SIDE
+        and 0.8 <= blob.width / blob.height <= 1.25
+        and blob.width < 0.45 * width
+        and blob.area >= 0.5 * blob.width * blob.height
     ]
-    best: tuple[int, float, PixelLattice] | None = None
-    for seed in sorted({(blob.width, blob.height) for blob in blobs}):
-        alike = [
-            blob
-            for blob in blobs
-            if abs(blob.width - seed[0]) <= max(2, 0.06 * seed[0])
-            and abs(blob.height - seed[1]) <= max(2, 0.06 * seed[1])
-        ]
-        lattice = _lattice_of(alike)
-        if lattice is not None:
-            rank = (len(alike), lattice.width, lattice)
-            if best is None or rank[:2] > best[:2]:
-                best = rank
-    return best[2] if best else None
+    around = [b for b in patches if b.width > 0.3 * width and b.height > 0.3 * height and b not in tiles]
+    around.append(Blob(0, 0, width, height, width * height))
+    for seed in sorted(tiles, key=lambda blob: -blob.area):
+        alike = [b for b in tiles if max(abs(b.width - seed.width), abs(b.height - seed.height)) <= 2]
+        if len(alike) < 2:
+            continue
+        for box in sorted(around, key=lambda blob: blob.width * blob.height):
+            across = divided(box.left, box.width, seed.width, [(b.left + b.right) / 2 for b in alike])
+            down = divided(box.top, box.height, seed.height, [(b.top + b.bottom) / 2 for b in alike])
+            if across is not None and down is not None:
+                (x, pitch_x, columns), (y, pitch_y, rows) = across, down
+                return PixelLattice(x, y, pitch_x, pitch_y, seed.width, seed.height, rows, columns)
+    return None
 
 
-def _lattice_of(blobs: list[Blob]) -> PixelLattice | None:
-    if len(blobs) < MIN_SIDE * MIN_SIDE - 1:
-        return None
-    width = float(np.median([blob.width for blob in blobs]))
-    height = float(np.median([blob.height for blob in blobs]))
-    across = _axis([(blob.left + blob.right) / 2 for blob in blobs], width)
-    down = _axis([(blob.top + blob.bottom) / 2 for blob in blobs], height)
-    if across is None or down is None:
-        return None
-    (x, pitch_x, columns), (y, pitch_y, rows) = across, down
-    if len(blobs) < 0.45 * rows * columns:
-        return None
-    return PixelLattice(x, y, pitch_x, pitch_y, width, height, rows, columns)
+def divided(
+    start: float, length: float, side: float, centres: list[float]
+) -> tuple[float, float, int] | None:
+    """First centre, pitch and count of the cells that divide a length evenly, if they fit these centres."""
+    counts = range(min(MAX_SIDE, int(length / side + 0.05)), MIN_SIDE, -1)
+    even = [(count, gap) for count in counts for gap in _even_gaps(count, length - count * side)]
+    padded = [(count, gap / 2) for count in counts for gap in range(int(0.6 * side))]
+    middle = start + length / 2
+    for count, gap in even + padded:
+        pitch = side + gap
+        edge = (length - count * side - (count - 1) * gap) / 2
+        if not -0.02 * side <= gap <= 0.35 * side or not -1 <= edge <= 0.6 * side:
+            continue
+        places = [(centre - middle) / pitch + (count - 1) / 2 for centre in centres]
+        if not all(abs(place - round(place)) < 0.06 and -0.3 < place < count - 0.7 for place in places):
+            continue
+        # The middle is known; the pitch follows from the tiles more exactly than from the gaps assumed.
+        steps = [round(place) - (count - 1) / 2 for place in places]
+        if any(steps):
+            offs = [centre - middle for centre in centres]
+            pitch = sum(map(operator.mul, steps, offs)) / sum(step**2 for step in steps)
+        return middle - (count - 1) / 2 * pitch, pitch, count
+    return None
 
 
-def _axis(centres: list[float], side: float) -> tuple[float, float, int] | None:
-    """First centre, pitch and count along one axis, if the centres are evenly spaced."""
-    places: list[list[float]] = []
-    for centre in sorted(centres):
-        if places and centre - places[-1][0] <= 0.2 * side:
-            places[-1].append(centre)
-        else:
-            places.append([centre])
-    means = [sum(place) / len(place) for place in places]
-    gaps = [b - a for a, b in itertools.pairwise(means)]
-    if not gaps or min(gaps) < 0.95 * side or min(gaps) > 1.6 * side:
-        return None
-    count = round((means[-1] - means[0]) / min(gaps)) + 1
-    if not MIN_SIDE <= count <= MAX_SIDE:
-        return None
-    pitch = (means[-1] - means[0]) / (count - 1)
-    off = [abs((mean - means[0]) / pitch - round((mean - means[0]) / pitch)) for mean in means]
-    return (means[0], pitch, count) if max(off) < 0.1 else None
+def _even_gaps(count: int, spare: float) -> tuple[float, float, float]:
+    """Gaps all around, between only, half a gap around."""
+    return spare / (count + 1), spare / (count - 1), spare / count
 
 
 def _blobs(picture: Picture) -> list[Blob]:

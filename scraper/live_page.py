@@ -90,6 +90,7 @@ class LivePage:
         self._shows_score = True
         self._offences = 0
         self._slowest = 0.0
+        self._attempt: tuple[Board, Direction] | None = None
 
     @property
     def url(self) -> str:
@@ -100,6 +101,10 @@ class LivePage:
     def rules(self) -> tuple[str, ...]:
         """In what the page's rules were seen to differ from those of 2048."""
         return tuple(self._rules.names)
+
+    def afterstate(self, board: Board, direction: Direction) -> Board:
+        """What a move slides to on this page, by its own rules where they are known to differ."""
+        return self._rules.afterstate(board, direction)
 
     @property
     def played_with(self) -> str | None:
@@ -159,6 +164,9 @@ class LivePage:
         slide = before.board.slide(direction)
         if not slide.moved:
             raise RulesError(f"{direction} does not change {before.board}: expected a legal direction")
+        if (before.board, direction) != self._attempt:
+            self._hands.give_up()
+            self._attempt = before.board, direction
         expects_score = before.score is not None and self._scores_by_rules
         request = {
             "before": self._faces(before.board),
@@ -313,6 +321,10 @@ class LivePage:
             )
         # The board before may have been believed too early: have more patience from now on.
         self._trust.revoke()
+        if not at_key.slide(direction).moved:
+            names = self._rules.explain_idle(at_key, reading.board)
+            if names:
+                return self._deviating(names, reading, before, direction)
         then = "" if is_slide_with_spawn(at_key, direction, reading.board) else " not"
         return Unexplained(
             reading,

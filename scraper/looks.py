@@ -28,13 +28,14 @@ class LookBook:
     Args:
         rows: of the board.
         columns: of the board.
-        first: the looks of the first board, nearly empty: the look of most cells is the empty one.
+        first: the looks of the first board, nearly empty: the look of most cells is the empty one, unless
+            there are cells in which nothing is ("-").
     """
 
     def __init__(self, rows: int, columns: int, first: Sequence[str]) -> None:
         self.rows, self.columns = rows, columns
         counts = Counter(first)
-        self.empty = "-" if counts["-"] * 2 >= len(first) else counts.most_common(1)[0][0]
+        self.empty = "-" if counts["-"] else counts.most_common(1)[0][0]
         self._next: dict[str, str] = {}
         self._spawned: Counter[str] = Counter(look for look in first if look != self.empty)
         self._order: list[str] = list(self._spawned)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from game2048.board import Board
 from game2048.direction import Direction
 from scraper.reading import Reading, Status
 from scraper.settle import MoveOutcome, Slid, Unchanged, Unexplained
@@ -28,6 +29,10 @@ class GamePage(Protocol):
     @property
     def rules(self) -> tuple[str, ...]:
         """In what the page's rules were seen to differ from those of 2048, in words."""
+        ...
+
+    def afterstate(self, board: Board, direction: Direction) -> Board:
+        """What a move slides to on this page, by its own rules where they are known to differ."""
         ...
 
     async def open(self, url: str) -> Reading:

@@ -19,7 +19,8 @@ from scraper.hands import Region
 from scraper.probe import Answer, Patience, first_line
 
 if TYPE_CHECKING:
-    from scraper.lattice_pixels import Crops, Gallery, PixelLattice
+    from scraper.lattice_pixels import PixelLattice
+    from scraper.pixel_looks import Crops, Gallery
 
 logger = logging.getLogger(__name__)
 
@@ -67,11 +68,14 @@ class PixelEye:
         self._lattice: PixelLattice | None = None
         self._gallery: Gallery | None = None
         self._size = (0.0, 0.0)
+        self._grounded: bool | None = None
+        """Whether plain cells are empty, whatever their colour; ``None`` until some have been seen."""
         self.frame: Frame = page.main_frame
 
     async def find(self) -> bool:
         """Look for a canvas that shows a board; whether there is one."""
-        from scraper.lattice_pixels import Gallery, find_lattice
+        from scraper.lattice_pixels import find_lattice
+        from scraper.pixel_looks import Gallery
 
         for frame, canvas in await self._canvases():
             self.frame, self._canvas = frame, canvas
@@ -122,10 +126,14 @@ class PixelEye:
 
     def look_closer(self) -> bool:
         """Tell looks apart that differ less; False if that has been done before."""
-        from scraper.lattice_pixels import CLOSER, Gallery
+        from scraper.pixel_looks import CLOSER, Gallery
 
         if self._gallery is None or self._gallery.same <= CLOSER:
             return False
+        if self._grounded:
+            logger.info("the looks of the canvas contradict the rules: plain cells may be tiles")
+            self._grounded, self._gallery = False, Gallery()
+            return True
         logger.info("the looks of the canvas contradict the rules: looking closer")
         self._gallery = Gallery(CLOSER)
         return True
@@ -207,7 +215,8 @@ class PixelEye:
     # -- pictures -----------------------------------------------------------------------------------------
 
     async def _cells(self) -> Crops:
-        from scraper.lattice_pixels import crops_of, find_lattice
+        from scraper.lattice_pixels import find_lattice
+        from scraper.pixel_looks import are_plain, crops_of, without_ground
 
         picture = await self._picture()
         size = (float(picture.shape[1]), float(picture.shape[0]))
@@ -217,7 +226,11 @@ class PixelEye:
                 self._lattice = lattice
             self._size = size
         assert self._lattice is not None
-        return crops_of(picture, self._lattice)
+        crops = crops_of(picture, self._lattice)
+        if self._grounded is None:
+            plain = are_plain(crops)
+            self._grounded = bool(plain.any() and not plain.all()) or None
+        return without_ground(crops) if self._grounded else crops
 
     async def _picture(self) -> Any:
         from scraper.lattice_pixels import decode
@@ -257,7 +270,7 @@ class _Stillness:
         self.still_for = 0.0
 
     def see(self, crops: Crops) -> None:
-        from scraper.lattice_pixels import STILL, difference
+        from scraper.pixel_looks import STILL, difference
 
         now = time.monotonic()
         if self.crops is None or float(difference(self.crops, crops).max()) >= STILL:

@@ -25,6 +25,7 @@ ONE_A_LINE = "one merge a line in each move"
 NO_SPAWN = "now and then no tile spawns"
 TWO_SPAWNS = "now and then two tiles spawn"
 SPAWNED = "tiles of {} spawn"
+IDLE_SPAWN = "a tile spawns on a move that changes nothing"
 DOUBLED = "tiles begin at 1: every tile is taken at twice what it shows"
 
 
@@ -82,6 +83,17 @@ class PageRules:
         slides += [slide_by(name, board, direction) for name in self.names if name in MERGES]
         return list(dict.fromkeys(slides))
 
+    @property
+    def merges(self) -> str | None:
+        """The deviation by which lines merge, if the page has one; the last that was noticed."""
+        return next((name for name in reversed(self.names) if name in MERGES), None)
+
+    def afterstate(self, board: Board, direction: Direction) -> Board:
+        """What a move slides to on this page; the board itself where it changes nothing."""
+        if self.merges is None:
+            return board.slide(direction).afterstate
+        return slide_by(self.merges, board, direction)
+
     def explain(self, before: Board, direction: Direction, after: Board) -> tuple[str, ...] | None:
         """The deviations that explain a move: none for the standard rules, ``None`` if nothing does."""
         if (before.rows, before.columns) != (after.rows, after.columns):
@@ -95,8 +107,15 @@ class PageRules:
             spawned = self._spawned(slid, after)
             if slid != before and spawned is not None:
                 found.append(((merge,) if merge else ()) + spawned)
+        if not found and (idle := self.explain_idle(before, after)):
+            found.append(idle)
         # The fewest deviations, those that are known of the page before new ones.
         return min(found, key=lambda names: (len(set(names) - set(self.names)), len(names)), default=None)
+
+    def explain_idle(self, before: Board, after: Board) -> tuple[str, ...]:
+        """The deviations that explain that tiles came without a slide; none if nothing does, or none came."""
+        spawned = self._spawned(before, after)
+        return (IDLE_SPAWN, *spawned) if spawned is not None and NO_SPAWN not in spawned else ()
 
     def _spawned(self, slid: Board, after: Board) -> tuple[str, ...] | None:
         differing = [(old, new) for old, new in zip(slid.cells, after.cells, strict=True) if old != new]

@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.player import PRESSES, UNEXPLAINED, GamePlayer, Goal, KeyIgnoredError, Progress
+from bot.player import (
+    IGNORES_MOVES,
+    PRESSES,
+    PRESSES_OF_STUBBORN,
+    UNEXPLAINED,
+    GamePlayer,
+    Goal,
+    KeyIgnoredError,
+    Progress,
+)
 from game2048 import Board, Direction
 from game2048.errors import PageError, SolverError
 from game2048.spawn import Spawner
@@ -36,6 +45,9 @@ class ScriptedPage:
         self.can_keep_going = True
         self.spawner = Spawner(1)
         self.twist: Callable[[Reading, Direction], MoveOutcome | None] = lambda _before, _direction: None
+
+    def afterstate(self, board: Board, direction: Direction) -> Board:
+        return board.slide(direction).afterstate
 
     async def open(self, url: str) -> Reading:
         return self.now
@@ -131,20 +143,44 @@ async def test_a_dropped_key_is_pressed_again(tmp_path: Path) -> None:
     assert verify(record) is None
 
 
-async def test_a_page_that_ignores_keys_is_told_with_key_and_board(tmp_path: Path) -> None:
+async def test_a_page_that_ignores_keys_is_told_with_keys_and_board(tmp_path: Path) -> None:
     game = Game(tmp_path, reading(START))
     game.page.twist = lambda before, _: Unchanged(before)
-    with pytest.raises(KeyIgnoredError, match=f"up was pressed {PRESSES} times on {START.text()}"):
+    with pytest.raises(KeyIgnoredError, match=f"up, down did nothing on {START.text()}"):
         await game.play()
+    assert game.page.pressed == [Direction.UP] * PRESSES + [Direction.DOWN] * PRESSES
     assert game.player.record is None
     assert list(tmp_path.iterdir()) == []
 
 
 async def test_a_page_that_knows_no_other_way_of_moving_is_given_up_at_once(tmp_path: Path) -> None:
     game = Game(tmp_path, reading(START))
-    game.page.twist = lambda before, _: Unchanged(before, exhausted=len(game.page.pressed) == 3)
-    with pytest.raises(KeyIgnoredError, match=f"up was pressed 3 times on {START.text()}"):
+    game.page.twist = lambda before, _: Unchanged(before, exhausted=len(game.page.pressed) % 3 == 0)
+    with pytest.raises(KeyIgnoredError, match=f"up, down did nothing on {START.text()}"):
         await game.play()
+    assert game.page.pressed == [Direction.UP] * 3 + [Direction.DOWN] * 3
+
+
+async def test_where_a_direction_does_nothing_the_next_best_is_played(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START), Goal(max_moves=6))
+    game.page.twist = lambda before, direction: Unchanged(before) if direction is Direction.UP else None
+    await game.play()
+    record = game.player.record
+    assert record is not None
+    assert verify(record) is None
+    assert record.total_moves == 6
+    assert Direction.UP.value not in [move.direction for move in record.moves]
+    assert record.rules == [IGNORES_MOVES]
+    ups = game.page.pressed.count(Direction.UP)
+    assert PRESSES < ups <= PRESSES + 5 * PRESSES_OF_STUBBORN
+
+
+async def test_a_stubborn_direction_gets_all_patience_where_it_is_the_only_one(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START), Goal(max_moves=1))
+    game.player._stubborn = {Direction.UP, Direction.DOWN}
+    game.page.twist = lambda before, _: Unchanged(before) if len(game.page.pressed) < 10 else None
+    await game.play()
+    assert game.page.pressed == [Direction.UP] * 2 + [Direction.DOWN] * 2 + [Direction.UP] * 6
 
 
 async def test_a_rule_of_the_pages_own_is_named_once_and_recorded(

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from scraper.lattice_pixels import Gallery, Picture, crops_of, find_lattice
+from scraper.lattice_pixels import Picture, divided, find_lattice
+from scraper.pixel_looks import Gallery, are_plain, crops_of, without_ground
 
 TILE = {2: "#eee4da", 4: "#ede0c8", 8: "#f2b179"}
 
@@ -94,3 +95,56 @@ def test_what_is_not_to_be_learned_stays_unknown() -> None:
     gallery.names(crops_of(picture(2, 2, {}), lattice), learn=True)
     for _ in range(2):
         assert gallery.names(crops_of(seen, lattice), learn=False) == ("?0", "p0", "p0", "p0")
+
+
+def grounds(tiles: dict[tuple[int, int], int]) -> Picture:
+    """A chess board of grounds that shade, with tiles on it."""
+    image = Image.fromarray(picture(4, 4, tiles))
+    draw = ImageDraw.Draw(image)
+    for r in range(4):
+        for c in range(4):
+            if (r, c) not in tiles:
+                for line in range(60):
+                    grey = (220 if (r + c) % 2 else 170) - line // 2
+                    draw.line(
+                        (20 + 70 * c, 100 + 70 * r + line, 79 + 70 * c, 100 + 70 * r + line), fill=(grey,) * 3
+                    )
+    return np.asarray(image)
+
+
+def test_plain_cells_are_ground_whatever_their_colour() -> None:
+    tiles = {(0, 0): 2, (1, 2): 2, (3, 3): 4}
+    seen = grounds(tiles)
+    lattice = find_lattice(picture(4, 4, {}))
+    assert lattice is not None
+    crops = crops_of(seen, lattice)
+    assert [divmod(cell, 4) for cell in np.flatnonzero(~are_plain(crops))] == list(tiles)
+    names = Gallery().names(without_ground(crops), learn=True)
+    assert names == ("p0", "-", "-", "-", "-", "-", "p0", *"--------", "p1")
+
+
+def test_a_board_without_cells_is_divided_around_its_tiles() -> None:
+    seen = picture(4, 4, {(1, 0): 2, (2, 1): 2})[80:-20].copy()
+    for r in range(4):
+        for c in range(4):
+            if (r, c) not in {(1, 0), (2, 1)}:
+                seen[20 + 70 * r : 80 + 70 * r, 20 + 70 * c : 80 + 70 * c] = seen[0, 0]
+    lattice = find_lattice(seen)
+    assert lattice is not None
+    assert (lattice.rows, lattice.columns) == (4, 4)
+    assert (lattice.x, lattice.y, lattice.pitch_x) == pytest.approx((50, 50, 70), abs=0.6)
+
+
+def test_a_length_is_divided_so_that_the_tiles_fit() -> None:
+    # Cells of 92 with gaps of 12 and 14 at the edges: tiles in the first and the third.
+    assert divided(0, 432, 92, [60, 268]) == pytest.approx((60, 104, 4))
+    assert divided(0, 432, 92, [60, 240]) is None
+    assert divided(0, 100, 92, [50]) is None
+
+
+def test_a_row_that_was_not_seen_is_added_where_the_board_is_in_the_middle_only_with_it() -> None:
+    seen = picture(4, 4, {(1, 0): 2, (2, 1): 2})[80:-20].copy()
+    seen[:90] = seen[0, 0]
+    lattice = find_lattice(seen)
+    assert lattice is not None
+    assert (lattice.rows, lattice.columns, round(lattice.y)) == (4, 4, 50)

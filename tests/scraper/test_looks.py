@@ -10,7 +10,7 @@ from game2048 import Board, Direction
 from game2048.errors import PageError
 from game2048.spawn import Spawner
 from scraper.looks import LookBook, Looks
-from scraper.variants import CHAIN, FAR_END, NO_SPAWN, ONE_A_LINE, SPAWNED, TWO_SPAWNS, PageRules
+from scraper.variants import CHAIN, FAR_END, IDLE_SPAWN, NO_SPAWN, ONE_A_LINE, SPAWNED, TWO_SPAWNS, PageRules
 
 NAMES = ["-", "fox", "owl", "elk", "bat", "cat", "dog", "emu", "gnu", "hen", "ibis", "jay", "kea", "lynx"]
 
@@ -79,7 +79,9 @@ def test_a_look_that_came_from_nowhere_is_told() -> None:
         ("2 2 4 0", "4 4 0 0", (NO_SPAWN,)),
         ("2 2 0 0", "4 2 0 2", (TWO_SPAWNS,)),
         ("2 2 0 0", "4 0 0 16", (SPAWNED.format(16),)),
-        ("2 2 4 0", "2 2 4 2", None),
+        ("2 2 4 0", "2 2 4 2", (IDLE_SPAWN,)),
+        ("2 4 8 0", "2 4 8 8", (IDLE_SPAWN, SPAWNED.format(8))),
+        ("2 2 4 0", "2 2 4 0", None),
         ("2 2 0 0", "4 0 0 64", None),
         ("2 4 2 0", "2 4 4 0", None),
     ],
@@ -101,3 +103,12 @@ def test_a_deviation_once_seen_is_expected_from_then_on() -> None:
         "8 0 0 0 / 0 0 0 0",
     ]
     assert (rules.least, rules.most) == (0, 1)
+
+
+def test_the_pages_own_slide_is_known_once_it_was_seen() -> None:
+    rules = PageRules()
+    board = Board.from_text("2 2 4 0 / 0 0 0 2")
+    assert rules.afterstate(board, Direction.LEFT).text() == "4 4 0 0 / 2 0 0 0"
+    rules.adopt([TWO_SPAWNS, CHAIN])
+    assert rules.afterstate(board, Direction.LEFT).text() == "8 0 0 0 / 2 0 0 0"
+    assert rules.afterstate(board, Direction.UP).text() == "2 2 4 2 / 0 0 0 0"

@@ -79,6 +79,10 @@ PICTURED = [
     Kind("canvas", reader="pixels"),
     Kind("canvas-scaled", reader="pixels"),
     Kind("shapes", reader="pixels"),
+    Kind("canvas-chess", reader="pixels"),
+    Kind("canvas-clear", reader="pixels"),
+    Kind("canvas-pulse", reader="pixels"),
+    Kind("canvas-loose", reader="pixels"),
 ]
 """Pages whose tiles must be learned from their looks."""
 

@@ -1,0 +1,91 @@
+"""Choosing moves on a page whose lines merge by rules of its own.
+
+The solver knows the rules of 2048 alone. Where the page's slides are those, its answer stands. Where they
+differ on this very board, the ply that differs is searched here: each direction is worth the page's reward
+plus the mean, over some spawns on the page's afterstate, of what the solver finds the board after it to be
+worth. That is one decision and one chance node above the solver's own tree, in its own unit (docs/solver.md:
+merge reward plus value of the afterstate); what lies below that ply is still judged by the rules of 2048.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from game2048.board import Board
+from game2048.direction import Direction
+from game2048.wire import DecisionMessage, GameOver
+
+SPAWNS = 4
+"""So many cells for the spawn are looked at for each direction: a request to the solver each."""
+
+
+class Solver(Protocol):
+    """What chooses the moves: `bot.client.SolverClient`, asked with one engine and one limit."""
+
+    async def __call__(self, board: Board) -> DecisionMessage | GameOver:
+        """The move for a board."""
+        ...
+
+
+class Slides(Protocol):
+    """What moves lead to on a page: the part of `scraper.page.GamePage` that is needed here."""
+
+    def afterstate(self, board: Board, direction: Direction) -> Board:
+        """What a move slides to on this page."""
+        ...
+
+
+async def ranked_directions(solver: Solver, page: Slides, board: Board) -> list[Direction]:
+    """The directions to try, the best first; none if the game is over.
+
+    Args:
+        solver: what chooses.
+        page: whose rules are played by.
+        board: as it stands.
+
+    Raises:
+        SolverError: the solver cannot be reached any more.
+    """
+    legal = board.legal_directions()
+    slides = {direction: page.afterstate(board, direction) for direction in legal}
+    if all(slides[direction] == board.slide(direction).afterstate for direction in legal):
+        answer = await solver(board)
+        if isinstance(answer, GameOver):
+            return []
+        first = Direction.parse(answer.direction)
+        values = {Direction.parse(name): value for name, value in answer.values.items()}
+    else:
+        first = None
+        values = {direction: await _value(solver, board, after) for direction, after in slides.items()}
+    lowest = float("-inf")
+    return sorted(legal, key=lambda d: (d is not first, -values.get(d, lowest)))
+
+
+async def _value(solver: Solver, board: Board, after: Board) -> float:
+    """Merge reward plus the mean value of the boards that 2s make of an afterstate."""
+    total = 0.0
+    cells = _some(after.empty_cells())
+    for cell in cells:
+        answer = await solver(after.with_tile(cell, 1))
+        if isinstance(answer, DecisionMessage):  # a dead board is worth nothing
+            total += max(answer.values.values())
+    return _reward(board, after) + total / max(len(cells), 1)
+
+
+def _some(cells: Sequence[int]) -> list[int]:
+    """At most `SPAWNS` of them, evenly spread."""
+    count = min(len(cells), SPAWNS)
+    return [cells[index * len(cells) // count] for index in range(count)]
+
+
+def _reward(board: Board, after: Board) -> int:
+    """The merge reward between two boards, whatever way the tiles merged.
+
+    A tile of 2**n stands for (n - 1) * 2**n points of merges since its 2s; slides spawn nothing.
+    """
+
+    def merged(one: Board) -> int:
+        return sum((exponent - 1) << exponent for exponent in one.cells if exponent)
+
+    return merged(after) - merged(board)
