@@ -163,6 +163,67 @@ def _even_gaps(count: int, spare: float) -> tuple[float, float, float]:
     return spare / (count + 1), spare / (count - 1), spare / count
 
 
+def _lattice_among(patches: list[Blob], total: int) -> PixelLattice | None:
+    blobs = [
+        blob
+        for blob in patches
+        if blob.width >= LEAST_SIDE
+        and blob.height >= LEAST_SIDE
+        and 0.7 <= blob.width / blob.height <= 1.43
+        and blob.width < 0.6 * total
+        and blob.area >= 0.4 * blob.width * blob.height
+    ]
+    best: tuple[int, float, PixelLattice] | None = None
+    for seed in sorted({(blob.width, blob.height) for blob in blobs}):
+        alike = [
+            blob
+            for blob in blobs
+            if abs(blob.width - seed[0]) <= max(2, 0.06 * seed[0])
+            and abs(blob.height - seed[1]) <= max(2, 0.06 * seed[1])
+        ]
+        lattice = _lattice_of(alike)
+        if lattice is not None:
+            rank = (len(alike), lattice.width, lattice)
+            if best is None or rank[:2] > best[:2]:
+                best = rank
+    return best[2] if best else None
+
+
+def _lattice_of(blobs: list[Blob]) -> PixelLattice | None:
+    if len(blobs) < MIN_SIDE * MIN_SIDE - 1:
+        return None
+    width = float(np.median([blob.width for blob in blobs]))
+    height = float(np.median([blob.height for blob in blobs]))
+    across = _axis([(blob.left + blob.right) / 2 for blob in blobs], width)
+    down = _axis([(blob.top + blob.bottom) / 2 for blob in blobs], height)
+    if across is None or down is None:
+        return None
+    (x, pitch_x, columns), (y, pitch_y, rows) = across, down
+    if len(blobs) < 0.45 * rows * columns:
+        return None
+    return PixelLattice(x, y, pitch_x, pitch_y, width, height, rows, columns)
+
+
+def _axis(centres: list[float], side: float) -> tuple[float, float, int] | None:
+    """First centre, pitch and count along one axis, if the centres are evenly spaced."""
+    places: list[list[float]] = []
+    for centre in sorted(centres):
+        if places and centre - places[-1][0] <= 0.2 * side:
+            places[-1].append(centre)
+        else:
+            places.append([centre])
+    means = [sum(place) / len(place) for place in places]
+    gaps = [b - a for a, b in itertools.pairwise(means)]
+    if not gaps or min(gaps) < 0.95 * side or min(gaps) > 1.6 * side:
+        return None
+    count = round((means[-1] - means[0]) / min(gaps)) + 1
+    if not MIN_SIDE <= count <= MAX_SIDE:
+        return None
+    pitch = (means[-1] - means[0]) / (count - 1)
+    off = [abs((mean - means[0]) / pitch - round((mean - means[0]) / pitch)) for mean in means]
+    return (means[0], pitch, count) if max(off) < 0.1 else None
+
+
 def _blobs(picture: Picture) -> list[Blob]:
     """The patches of the commonest colours."""
     packed = picture.astype(np.uint32)
