@@ -20,6 +20,11 @@ NEW_GAME = (
     re.compile(r"^\W*(new game|restart|try again|play again|start over)\b", re.IGNORECASE),
 )
 """Each a selector, and else what such a button says."""
+GOES_ON = re.compile(
+    r"\b(keep|continue|go(ing)? on|play on|endless|weiter|continuer|continuar|продолж)|继续|続け",
+    re.IGNORECASE,
+)
+BEGINS_ANEW = re.compile(r"\b(again|new|restart|reset|replay|retry|neu|nouvelle|nuev[oa]|нов)", re.IGNORECASE)
 CLICKABLE = "button, a, [role=button], input[type=button]"
 
 
@@ -68,7 +73,12 @@ class Controls:
         with contextlib.suppress(PlaywrightError):
             if dialog.type == "prompt":
                 await dialog.accept(dialog.default_value or "4")
-            elif dialog.type == "confirm" and not self._consents:
+            elif dialog.type == "confirm" and not self._consents and not _goes_on(dialog.message):
                 await dialog.dismiss()  # "play again?" would wipe the board away before it was read
             else:
                 await dialog.accept()
+
+
+def _goes_on(question: str) -> bool:
+    """Whether a yes to this lets the game go on."""
+    return bool(GOES_ON.search(question)) and not BEGINS_ANEW.search(question)

@@ -13,6 +13,8 @@ from scraper.reading import Reading
 
 PROVING_MOVES = 4
 """So many moves by the rules, and numbers found in class names are believed to be the tiles'."""
+FIRST_RANK = 3
+"""The first number that tells powers to which 2 is raised from powers of two that begin at 1."""
 PROVEN_TILE = 8
 """Where tiles begin at 1, 2 and 2 that became 4 show that this is no other game of small numbers."""
 
@@ -26,6 +28,8 @@ class Learner:
         """The looks of the last reading; empty where tiles have numbers."""
         self.scale = 1
         """2 where the tiles begin at 1, since no board holds a tile of 1."""
+        self.ranks = False
+        """Whether the tiles show the power to which 2 is raised: 1, 2, 3, 4 for 2, 4, 8, 16."""
 
     @property
     def labels(self) -> dict[str, int]:
@@ -38,7 +42,9 @@ class Learner:
             return not self.book.certain
         if reading.reader == "lattice-classes":
             return moves < PROVING_MOVES
-        return self.scale > 1 and (reading.board.max_tile < PROVEN_TILE or moves < PROVING_MOVES)
+        return (self.scale > 1 or self.ranks) and (
+            reading.board.max_tile < PROVEN_TILE or moves < PROVING_MOVES
+        )
 
     def explains(self, direction: Direction, looks: Looks) -> bool:
         """Whether a move from the last reading may have led to these looks; nothing is learned from it."""
@@ -68,11 +74,22 @@ class Learner:
         self.looks = looks
         return {**raw, "cells": _cells(self.book.board(looks)), "looks": None}
 
+    def turns_to_ranks(self, answer: Answer) -> bool:
+        """Take tiles that begin at 1 for powers as soon as one shows a 3; what was read so far stays right.
+
+        1 and 2 are the tiles 2 and 4 in either case. Whether 3 is made of two 2s the next look must tell.
+        """
+        odd = answer.reading.get("odd") if isinstance(answer.reading, dict) else None
+        if self.ranks or self.scale == 1 or odd != [FIRST_RANK] * len(odd or ()) or not odd:
+            return False
+        self.scale, self.ranks = 1, True
+        return True
+
     def _scaled(self, raw: dict[Any, Any]) -> object:
         cells = raw.get("cells")
         if not isinstance(cells, list) or not all(isinstance(cell, int) for cell in cells):
             return raw
-        if 1 in cells:
+        if 1 in cells and not self.ranks:
             self.scale = 2
         return raw if self.scale == 1 else {**raw, "cells": [cell * self.scale for cell in cells]}
 

@@ -24,7 +24,7 @@ from scraper.controls import KEEP_GOING, NEW_GAME, Controls
 from scraper.finder import Finder
 from scraper.gates import GO_ON, NEW, Gates
 from scraper.hands import Hands, Region
-from scraper.learner import Learner
+from scraper.learner import FIRST_RANK, Learner
 from scraper.pixels import PixelEye
 from scraper.probe import Answer, Patience, Probe, ProbeGoneError, first_line
 from scraper.readers import READERS, BoardReader
@@ -32,7 +32,7 @@ from scraper.readers.script import board_of
 from scraper.reading import Reading, Status
 from scraper.settle import MoveOutcome, Slid, Trust, Unchanged, Unexplained, is_slide_with_spawn
 from scraper.site_profile import SiteProfile
-from scraper.variants import DOUBLED, PageRules, spawned_values
+from scraper.variants import DOUBLED, RANKS, PageRules, spawned_values
 
 logger = logging.getLogger(__name__)
 
@@ -227,7 +227,7 @@ class LivePage:
         direction: Direction | None = None,
     ) -> Answer:
         if isinstance(eye, Probe):
-            eye.labels = self._learner.labels
+            eye.labels, eye.ranks = self._learner.labels, self._learner.ranks
             return await eye.ask(method, request, cap)
         explains = None if direction is None else functools.partial(self._learner.explains, direction)
         return await eye.ask(method, request, cap, explains)
@@ -375,9 +375,16 @@ class LivePage:
                     f"{self._url} does not play by the rules of 2048, or takes no moves: {direction} on "
                     f"{reading.board} did nothing in any way that was tried; try --headed to see it"
                 )
+            if isinstance(outcome, Unexplained) and not outcome.rules and self._learner.ranks:
+                raise PageError(
+                    f"{self._url} is no game of 2048 that can be played: its tiles show {FIRST_RANK}, which "
+                    "is no power of two and is not made of two 2s"
+                )
             moves = moves + 1 if isinstance(outcome, Slid) else moves
         if self._learner.scale > 1:
             self._rules.adopt([DOUBLED])
+        if self._learner.ranks:
+            self._rules.adopt([RANKS])
         return reading
 
     def _read(self, answer: Answer) -> Reading:
@@ -402,6 +409,8 @@ class LivePage:
                 # The page has loaded anew; what we did meanwhile brought that about, or is done.
                 meanwhile = None
                 request["fresh"] = False
+                continue
+            if self._learner.turns_to_ranks(answer):
                 continue
             if answer.outcome != "gone":
                 logger.debug("the board is %s", answer.outcome)

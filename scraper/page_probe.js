@@ -17,7 +17,8 @@
 //   odd             numbers on tiles that no tile of 2048 bears
 //
 // A reader may also have: isAlive(), whether its board is still there (else it is found anew at every look);
-// region(), where the board is; roots(), what else to watch for changes; learn(labels), values of looks.
+// region(), where the board is; roots(), what else to watch for changes; learn(labels, ranks),
+// values of looks, and whether tiles show the power of 2.
 // find() may return {why} instead: the reason why a board seen is none of 2048.
 //
 // Nothing here knows the rules of the game: what a slide may lead to comes from outside, as `afters`.
@@ -200,8 +201,8 @@
     // Resolves once the board has been at rest for `quiet` ms, or after `cap` ms anyhow; with `fresh` not
     // before the page has changed and shows a board of a few small tiles; with `unblocked` not before the
     // message of the win has gone. outcome: "settled", "moving" (not so within `cap`) or "gone" (no board).
-    awaitSettled: ({ quiet, cap, fresh, unblocked, labels }) => {
-      reader?.learn?.(labels);
+    awaitSettled: ({ quiet, cap, fresh, unblocked, labels, ranks }) => {
+      reader?.learn?.(labels, ranks);
       const began = now();
       const change = changeOf(true);
       let changed = false;
@@ -225,8 +226,8 @@
     // the reading is sure, else after `quiet` ms of rest. outcome: "slid"; "unchanged" after `idle` ms
     // without any change; "other" when the board came to rest (`quietOther` ms, at most `cap`) elsewhere;
     // "gone". early: the first board that would have been accepted in trust.
-    awaitSlide: ({ before, afters, spawn, score, keys, trusting, quiet, idle, quietOther, cap, labels }) => {
-      reader?.learn?.(labels);
+    awaitSlide: ({ before, afters, spawn, score, keys, trusting, quiet, idle, quietOther, cap, labels, ranks }) => {
+      reader?.learn?.(labels, ranks);
       const wanted = spawn ?? STANDARD;
       const began = now();
       const change = changeOf(score !== null);

@@ -106,6 +106,8 @@ class Probe:
         """How many arrow keys had reached the board's document at the last answer."""
         self.labels: dict[str, int] = {}
         """The face values of looks, as far as they are known."""
+        self.ranks = False
+        """Whether the tiles show the power to which 2 is raised."""
         self.reasons: dict[str, str] = {}
         """Why readers that saw a board took it for none of 2048."""
         self.given_up: dict[str, str] = {}
@@ -137,7 +139,7 @@ class Probe:
         if handle is None:
             raise ProbeGoneError
         question = msgspec.json.encode(
-            {**request, "cap": cap, "keys": self.keys_seen, "labels": self.labels}
+            {**request, "cap": cap, "keys": self.keys_seen, "labels": self.labels, "ranks": self.ranks}
         ).decode()
         try:
             async with asyncio.timeout((cap + self._patience.answer) / 1000):

@@ -26,6 +26,7 @@ NO_SPAWN = "now and then no tile spawns"
 TWO_SPAWNS = "now and then two tiles spawn"
 SPAWNED = "tiles of {} spawn"
 IDLE_SPAWN = "a tile spawns on a move that changes nothing"
+RANKS = "tiles show powers: 1, 2, 3 for 2, 4, 8"
 DOUBLED = "tiles begin at 1: every tile is taken at twice what it shows"
 
 

@@ -58,8 +58,18 @@
     return "";
   };
 
+  // Digits of any script as 0 to 9.
+  const ZEROS = [0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040, 0x17e0, 0xff10];
+  const plainDigits = (text) =>
+    text.replace(/[^\x00-\x7f]/gu, (sign) => {
+      const code = sign.codePointAt(0);
+      const zero = ZEROS.find((first) => code >= first && code < first + 10);
+      return zero === undefined ? sign : String(code - zero);
+    });
+
   // A number as tiles show it: "1024", "1,024", "1 024", "2K". NaN for anything else.
-  const numberIn = (text) => {
+  const numberIn = (shown) => {
+    const text = plainDigits(shown);
     const thousands = /^(\d{1,3})\s?k$/i.exec(text);
     if (thousands) return Number(thousands[1]) * 1024;
     if (/^\d{1,7}$/.test(text)) return Number(text);
@@ -286,12 +296,26 @@
     return null;
   };
 
-  const readText = (board) => {
+  // The number on a tile that is written in several pieces: digits apart, or 2 with a raised exponent.
+  const pieced = (tile) => {
+    const raised = tile.querySelectorAll("sup");
+    if (raised.length > 1 || tile.childElementCount === 0) return NaN;
+    const digits = plainDigits(tile.textContent).replace(/\s/g, "");
+    if (!raised.length) return /^\d{2,7}$/.test(digits) ? Number(digits) : NaN;
+    const exponent = plainDigits(raised[0].textContent).trim();
+    return digits === `2${exponent}` && /^\d{1,2}$/.test(exponent) ? 2 ** Number(exponent) : NaN;
+  };
+
+  const fontOf = (element) => parseFloat(getComputedStyle(element).fontSize) || 0;
+
+  const readText = (board, firstLook = false) => {
     const shift = shiftOf(board);
     const count = board.lattice.rows * board.lattice.columns;
     const stacks = Array.from({ length: count }, () => []);
     const odd = [];
-    const worded = new Set();
+    const worded = new Map(); // by cell, how large its words are written
+    const written = new Map(); // and its numbers
+    const whole = new Set(); // tiles whose pieces have been put together
     let moving = false;
     walk(board.scope, (element) => {
       if (NOT_BOXES.has(element.localName)) return;
@@ -303,12 +327,22 @@
       if (!box || !isVisible(element)) return;
       const place = placeOf(board, shift, box);
       if (!place) return;
-      const value = numberIn(text);
+      let value = numberIn(text);
       if (Number.isNaN(value)) {
-        if (/[\p{L}\p{So}]/u.test(text)) worded.add(place.cell);
+        if (/[\p{L}\p{So}]/u.test(text)) worded.set(place.cell, Math.max(fontOf(element), worded.get(place.cell) ?? 0));
         return;
       }
+      if (whole.has(box.element)) return;
+      if (box.element !== element) {
+        const together = pieced(box.element);
+        if (!Number.isNaN(together)) {
+          value = together;
+          whole.add(box.element);
+        }
+      }
       if (value === 0) return;
+      if (ranked && value <= 17) value = 2 ** value;
+      if (firstLook) written.set(place.cell, Math.max(fontOf(element), written.get(place.cell) ?? 0));
       if (!isPower(value)) {
         if (place.off < 0.15 && Math.abs(box.w / board.lattice.w - 1) < 0.2) odd.push(value);
         return;
@@ -316,8 +350,9 @@
       if (place.off > 0.2) moving = true;
       stacks[place.cell].push(value);
     });
-    const words = [...worded].filter((cell) => !stacks[cell].length).length;
-    return { stacks, odd, words, named: worded.size - words, moving };
+    const words = [...worded.keys()].filter((cell) => !stacks[cell].length).length;
+    const small = [...worded].filter(([cell, size]) => size > (written.get(cell) ?? size)).length;
+    return { stacks, odd, words, named: worded.size - words, small, moving };
   };
 
   // -- values that are in class names or attributes -------------------------------------------------------------
@@ -344,7 +379,7 @@
       const box = boxOf(element);
       if (box.w < least * w || box.h < least * h || box.w > 1.3 * px || box.h > 1.3 * py) return;
       const place = placeOf(board, shift, box);
-      if (place && isVisible(element)) visit(element, place);
+      if (place && isVisible(element)) visit(element, place, box);
     });
   };
 
@@ -393,6 +428,14 @@
 
   const isClear = (color) => color === "transparent" || /^rgba\(.*,\s*0\)$/.test(color);
 
+  const pictureOf = (canvas) => {
+    try {
+      return hash(canvas.toDataURL());
+    } catch {
+      return "canvas"; // with pictures from elsewhere on it
+    }
+  };
+
   const lookOf = (element) => {
     const style = getComputedStyle(element);
     const parts = [];
@@ -401,6 +444,7 @@
     if (!isClear(style.backgroundColor)) parts.push(style.backgroundColor);
     if (style.backgroundImage !== "none") parts.push(style.backgroundImage, style.backgroundPosition);
     if (element.localName === "img") parts.push(element.currentSrc || element.src);
+    if (element.localName === "canvas") parts.push(pictureOf(element));
     if (element.localName === "svg") parts.push(element.innerHTML);
     else if (element instanceof SVGElement) parts.push(element.localName, style.fill, element.getAttribute("d") ?? "", element.getAttribute("href") ?? "");
     return parts.join("|");
@@ -410,10 +454,12 @@
     const shift = shiftOf(board);
     const tops = new Map();
     let moving = false;
-    cellElements(board, shift, 0.3, (element, place) => {
+    cellElements(board, shift, 0.02, (element, place, box) => {
+      const outer = tops.get(place.cell);
+      const isDetail = box.w < 0.3 * board.lattice.w || box.h < 0.3 * board.lattice.h;
+      if (isDetail && !(outer && holds(outer.element, element))) return;
       const look = lookOf(element);
       if (!look) return;
-      const outer = tops.get(place.cell);
       if (outer && holds(outer.element, element)) {
         outer.look += `>${look}`;
         return;
@@ -463,6 +509,7 @@
     );
 
   let labels = {};
+  let ranked = false; // tiles show the powers to which 2 is raised: 1, 2, 3 for 2, 4, 8
 
   const cellsOf = (board) => {
     if (mode === "text") {
@@ -491,11 +538,13 @@
   const evidenceOf = (board) => {
     const count = board.lattice.rows * board.lattice.columns;
     if (mode === "text") {
-      const { stacks, odd, words, named } = readText(board);
+      const { stacks, odd, words, named, small } = readText(board, true);
       const tiles = stacks.filter((stack) => stack.length);
       board.odd = odd;
-      // Boxes with a word and a number each count something: points, moves, time.
-      if (odd.length || !tiles.length || words > 2 || 2 * named > tiles.length) return 0;
+      // Boxes with a word and a number each count something: points, moves, time. Not so on a board that is
+      // mostly empty, unless the word is what is written large.
+      const isRoomy = count >= 9 && tiles.length <= 0.6 * count && !small;
+      if (odd.length || !tiles.length || words > 2 || (2 * named > tiles.length && !isRoomy)) return 0;
       const values = new Set(tiles.map((stack) => Math.max(...stack)));
       if (tiles.length === count) return values.size === count || count < 9 ? 0 : 2;
       return 3;
@@ -512,7 +561,20 @@
   };
 
   // Rows of cells whose sizes follow what is in them: known by their order alone.
-  const linesOf = (holder) => [...holder.children].map((line) => [...line.children]);
+  const linesOf = (holder) => {
+    let lines = [...holder.children].map((line) => [...line.children]);
+    const columns = lines[0]?.length ?? 0;
+    if (columns < 2 || lines.length < 2 || lines.some((line) => line.length !== columns)) return lines;
+    const corner = boxOf(lines[0][0]);
+    const next = boxOf(lines[0][1]);
+    if (Math.abs(next.y - corner.y) > Math.abs(next.x - corner.x)) {
+      lines = lines[0].map((_, index) => lines.map((line) => line[index])); // columns, each with its cells
+    }
+    const last = boxOf(lines.at(-1).at(-1));
+    if (last.x < corner.x) lines.forEach((line) => line.reverse());
+    if (last.y < corner.y) lines.reverse();
+    return lines;
+  };
   const structuredBoard = () => {
     let best = null;
     walk(document.documentElement, (holder) => {
@@ -644,8 +706,9 @@
       if (board.scope.shadowRoot) found.add(board.scope.shadowRoot);
       return [...found];
     };
-    const learn = (known) => {
-      labels = known;
+    const learn = (known, ranks) => {
+      labels = known ?? {};
+      ranked = ranks ?? false;
     };
     return { read, region, isAlive, roots, learn };
   };
