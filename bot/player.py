@@ -29,6 +29,9 @@ UNEXPLAINED = 20
 PRESSES_OF_STUBBORN = 2
 """The same for a direction that did nothing before where another one moved the board."""
 
+FRUITLESS = 2
+"""So many directions are tried on a page that has never moved."""
+
 IGNORES_MOVES = "a legal move does nothing now and then"
 """What is recorded of a page on which that happened."""
 
@@ -167,6 +170,8 @@ class GamePlayer:
         attempts = [(d, PRESSES_OF_STUBBORN if d in doubtful else PRESSES) for d in directions]
         attempts += [(direction, PRESSES) for direction in doubtful]
         for direction, presses in attempts:
+            if len(ignored) >= FRUITLESS and not self._moves:
+                break
             try:
                 await self._move(direction, presses)
             except KeyIgnoredError as error:
@@ -208,6 +213,8 @@ class GamePlayer:
             if press and outcome.reading.status is not before.status:
                 break  # a message came up instead
             self._reading = outcome.reading
+            if outcome.reading.board != before.board:
+                return  # the page has moved on by itself, or another board of it is looked at
             if outcome.exhausted:
                 raise KeyIgnoredError(f"{direction} did nothing on {before.board} in any way that was tried")
             log.info("%s did nothing on %s: pressing it again", direction, before.board)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Awaitable, Callable
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Page
+from playwright.async_api import Page, Request
 
 from game2048.errors import PageError
 from scraper.gates import CONSENT, NEW, SIZE, START, Gates
@@ -24,8 +25,49 @@ SETTLED_S = 0.6
 """For so long the readers that cannot be mistaken look alone, before anything is clicked or guessed."""
 DECIDED_S = 2.0
 """For so long a board that is none of 2048 may still turn into one."""
-LONGEST_LOAD_S = 10.0
+LONGEST_LOAD_S = 8.0
 """How much longer a page that is still loading is waited for."""
+
+
+LOADING = (
+    r"^\W*(now )?(loading|please wait|preparing|lädt|laden|chargement|cargando|carregando|caricamento|"
+    "загрузка|加载|載入|読み込み|ロード|로딩)"
+)
+SAYS_LOADING = """(pattern) => {
+  const word = new RegExp(pattern, "iu");
+  const seen = { opacityProperty: true, visibilityProperty: true };
+  const says = (element) =>
+    element.localName === "progress" ||
+    (element.childElementCount <= 2 && element.textContent.length < 60 &&
+      word.test(element.textContent.trim()));
+  return [...document.querySelectorAll("body, body *:not(script, style)")].some(
+    (element) => says(element) && element.checkVisibility(seen));
+}"""
+
+
+class Traffic:
+    """What a page is still fetching; what has been under way for long (streams, polls) does not count."""
+
+    KINDS = frozenset({"document", "script", "stylesheet", "image", "font", "fetch", "xhr"})
+    LONG_S = 4.0
+
+    def __init__(self, page: Page) -> None:
+        self._pending: dict[Request, float] = {}
+        page.on("request", self._begin)
+        page.on("requestfinished", self._end)
+        page.on("requestfailed", self._end)
+
+    def _begin(self, request: Request) -> None:
+        if request.resource_type in self.KINDS:
+            self._pending[request] = time.monotonic()
+
+    def _end(self, request: Request) -> None:
+        self._pending.pop(request, None)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something has been asked for lately that has not come yet."""
+        return any(time.monotonic() - begun < self.LONG_S for begun in self._pending.values())
 
 
 class Finder:
@@ -45,6 +87,7 @@ class Finder:
         self._patience = patience
         self._pixels = PixelEye(page, patience)
         self._sees_pixels = False
+        self._traffic = Traffic(page)
 
     def forget(self) -> None:
         """Look for the board anew before the next question."""
@@ -52,13 +95,26 @@ class Finder:
         self._sees_pixels = False
         self._gates.forget()
 
-    def give_up(self, name: str, why: str) -> None:
-        """Believe this reader no more."""
+    def give_up(self, name: str, why: str, *, moved: bool = True) -> None:
+        """Believe this reader no more.
+
+        Args:
+            name: the reader.
+            why: for people.
+            moved: whether anything ever moved on the board: then looks may only have been told apart wrongly.
+        """
         self._sees_pixels = False
-        if name == self._pixels.name and self._pixels.look_closer():
+        if name == self._pixels.name and moved and self._pixels.look_closer():
             return
         logger.warning("the reader %s is given up: %s", name, why)
         self._probe.exclude(name, why)
+
+    async def skip(self, why: str) -> bool:
+        """Look at another board that the same reader sees; whether there is one."""
+        if self._sees_pixels or not await self._probe.skip():
+            return False
+        logger.info("looking at another board of the page: %s", why)
+        return True
 
     async def eye(self) -> Probe | PixelEye:
         """What sees the board; found now if it is not known.
@@ -122,9 +178,13 @@ class Finder:
                     if await resort():
                         calm_since = loop.time() - SETTLED_S / 2
                         break
-            longest = self._patience.board / 1000 + (0 if await self._is_loaded() else LONGEST_LOAD_S)
-            if self._probe.reasons or self._probe.given_up:
+            longest = self._patience.board / 1000
+            if self._probe.given_up:
+                longest = min(longest, SETTLED_S / 2)
+            elif self._probe.reasons:
                 longest = min(longest, DECIDED_S)
+            if loop.time() - began >= longest and await self._still_loads():
+                longest += LONGEST_LOAD_S
             if loop.time() - began >= longest:
                 raise self._probe.no_board()
             await self._probe.await_change()
@@ -147,6 +207,18 @@ class Finder:
             return False
         self._sees_pixels = await self._pixels.find()
         return self._sees_pixels
+
+    async def _still_loads(self) -> bool:
+        """Whether more of the page is on its way, or it says so."""
+        if self._probe.given_up or self._probe.reasons:
+            return False
+        if self._traffic.is_busy or not await self._is_loaded():
+            return True
+        for frame in self._page.frames:
+            with contextlib.suppress(PlaywrightError):
+                if await frame.evaluate(SAYS_LOADING, LOADING):
+                    return True
+        return False
 
     async def _is_loaded(self) -> bool:
         with contextlib.suppress(PlaywrightError):

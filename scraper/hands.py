@@ -165,6 +165,8 @@ class Hands:
         self.pace = Pace()
         self.misses = 0
         """How often the page has not reacted to this move so far."""
+        self.fruitless = False
+        """Whether every way has been tried once, and none ever worked."""
         self.moves = 0
         """How many moves the page has taken."""
 
@@ -186,6 +188,8 @@ class Hands:
                 (w, True) for w in others
             ]
         head, *rest = self._ways
+        if self.fruitless:
+            return [(head, True), *((way, False) for way in rest)]
         return [(head, False), (head, True), *((way, False) for way in rest), (head, True)]
 
     @property
@@ -232,6 +236,8 @@ class Hands:
         """The page has not reacted."""
         self.pace.note(taken=False, first=self.fresh)
         self.misses += 1
+        if self._proven is None and self.exhausted:
+            self.fruitless = True
 
     def give_up(self) -> None:
         """Begin with the first way at the next move."""

@@ -19,6 +19,8 @@ Picture = NDArray[np.uint8]
 """[height, width, 3], red, green and blue."""
 
 LEAST_SIDE = 14
+LEAST_SHARE = 0.3
+"""How much of the picture's width a board fills at least."""
 MOST_COLORS = 24
 SMOOTH = 4
 """The most by which neighbouring pixels of one patch differ."""
@@ -182,7 +184,7 @@ def _lattice_among(patches: list[Blob], total: int) -> PixelLattice | None:
             and abs(blob.height - seed[1]) <= max(2, 0.06 * seed[1])
         ]
         lattice = _lattice_of(alike)
-        if lattice is not None:
+        if lattice is not None and lattice.columns * lattice.pitch_x >= LEAST_SHARE * total:
             rank = (len(alike), lattice.width, lattice)
             if best is None or rank[:2] > best[:2]:
                 best = rank

@@ -15,6 +15,8 @@ PROVING_MOVES = 4
 """So many moves by the rules, and numbers found in class names are believed to be the tiles'."""
 FIRST_RANK = 3
 """The first number that tells powers to which 2 is raised from powers of two that begin at 1."""
+PROVING_LOOKS = 2
+"""So many, and what was seen in looks is a board."""
 PROVEN_TILE = 8
 """Where tiles begin at 1, 2 and 2 that became 4 show that this is no other game of small numbers."""
 
@@ -28,6 +30,8 @@ class Learner:
         """The looks of the last reading; empty where tiles have numbers."""
         self.scale = 1
         """2 where the tiles begin at 1, since no board holds a tile of 1."""
+        self.rivals = False
+        """Whether the page shows another board of that size."""
         self.ranks = False
         """Whether the tiles show the power to which 2 is raised: 1, 2, 3, 4 for 2, 4, 8, 16."""
 
@@ -39,8 +43,8 @@ class Learner:
     def doubts(self, reading: Reading, moves: int) -> bool:
         """Whether more moves must be seen before the reading can be believed."""
         if self.book is not None:
-            return not self.book.certain
-        if reading.reader == "lattice-classes":
+            return not self.book.certain or moves < PROVING_LOOKS
+        if self.rivals or reading.reader == "lattice-classes":
             return moves < PROVING_MOVES
         return (self.scale > 1 or self.ranks) and (
             reading.board.max_tile < PROVEN_TILE or moves < PROVING_MOVES
@@ -62,6 +66,7 @@ class Learner:
         raw = answer.reading
         if not isinstance(raw, dict):
             return raw
+        self.rivals = raw.get("rivals") is True
         looks = _looks_of(answer)
         if looks is None:
             return self._scaled(raw)

@@ -27,7 +27,7 @@ from scraper.hands import Hands, Region
 from scraper.learner import FIRST_RANK, Learner
 from scraper.pixels import PixelEye
 from scraper.probe import Answer, Patience, Probe, ProbeGoneError, first_line
-from scraper.readers import READERS, BoardReader
+from scraper.readers import PIXELS, READERS, BoardReader
 from scraper.readers.script import board_of
 from scraper.reading import Reading, Status
 from scraper.settle import MoveOutcome, Slid, Trust, Unchanged, Unexplained, is_slide_with_spawn
@@ -38,10 +38,17 @@ logger = logging.getLogger(__name__)
 
 OFFENCES = 4
 """So many boards in a row that defy the rules, and the reader is not believed any more."""
+FORGIVEN = 0.5
+"""How much of an offence one move by the rules makes good."""
+RIVALS_MOVE_S = 1.2
+"""Of several boards the ones that move within this time, with no key pressed, are played by somebody else."""
+MOST_RIVALS = 4
 CALIBRATION_MOVES = 80
 HISTORY = 60
 QUICK_MOVES = 6
 LEAST_IDLE_MS = 250
+WEAK_IDLE_MS = 350
+WEAK = {reader.name for reader in (*READERS, PIXELS) if reader.weak}
 ATTEMPTS = 3
 """How often a page may load anew while it is being read once."""
 SCHEMES = ("http://", "https://", "file://")
@@ -88,7 +95,7 @@ class LivePage:
         self._trust = Trust()
         self._scores_by_rules = True
         self._shows_score = True
-        self._offences = 0
+        self._offences = 0.0
         self._slowest = 0.0
         self._attempt: tuple[Board, Direction] | None = None
 
@@ -133,7 +140,7 @@ class LivePage:
         await self._load(url)
         for selector in self._site.buttons.start:
             await self._controls.click(self._page.locator(selector).first)
-        return await self._calibrated(await self.read())
+        return await self._calibrated(await self._of_rivals(await self.read()))
 
     async def read(self) -> Reading:
         """The board, once it is at rest."""
@@ -181,7 +188,7 @@ class LivePage:
             "trusting": self._trust.earned,
             "quiet": self._patience.quiet,
             "quietOther": self._patience.quiet_other,
-            "idle": self._idle(),
+            "idle": self._idle(weak=before.reader in WEAK),
         }
         try:
             eye = await self._finder.eye()
@@ -199,7 +206,19 @@ class LivePage:
         self.history.append(_noted(before, direction, outcome, time.monotonic() - began))
         if not isinstance(outcome, Unchanged):
             self._slowest = max(self._slowest * 0.9, time.monotonic() - began)
+        if isinstance(outcome, Unchanged) and outcome.exhausted and self._hands.proven is None:
+            return await self._another_board(
+                outcome, f"{direction} on {before.board} did nothing on this one"
+            )
         return await self._held_to_rules(outcome)
+
+    async def _another_board(self, outcome: Unchanged, why: str) -> Unchanged:
+        """Where no move has ever worked: the board that is played may be another."""
+        if not await self._finder.skip(why):
+            return outcome
+        self._hands.give_up()
+        self._hands.fruitless = False
+        return Unchanged(await self.read())
 
     async def _within(self, act: Awaitable[None]) -> None:
         """Do something with the page, which must answer."""
@@ -211,9 +230,13 @@ class LivePage:
         except PlaywrightError as error:
             raise self._probe.lost(error) from error
 
-    def _idle(self) -> int:
+    def _idle(self, *, weak: bool) -> int:
         """How long without any change tells that a key was dropped; less on pages known to be quick."""
         longest = self._patience.idle
+        if self._hands.proven is None and weak:
+            longest = min(longest, WEAK_IDLE_MS)
+        if self._hands.proven is None and (self._hands.misses > 1 or self._hands.fruitless):
+            return min(longest, LEAST_IDLE_MS)  # one of many ways to try
         if self._hands.moves < QUICK_MOVES or self._hands.misses > 1:
             return longest
         return round(min(longest, max(3000 * self._slowest, LEAST_IDLE_MS)))
@@ -345,18 +368,33 @@ class LivePage:
     async def _held_to_rules(self, outcome: MoveOutcome) -> MoveOutcome:
         """Believe a reader only while the rules are obeyed; else the next one."""
         if isinstance(outcome, Unexplained) and not outcome.rules and "loaded anew" not in outcome.why:
-            self._offences += 1
+            # Where the key itself did nothing, it was the click before it that changed something.
+            self._offences += 2 if outcome.at_key == outcome.reading.board else 1
         elif isinstance(outcome, Slid):
-            self._offences = 0
+            self._offences = max(0, self._offences - FORGIVEN)
         if self._offences < OFFENCES:
             return outcome
         self._offences = 0
+        if await self._finder.skip(getattr(outcome, "why", "")):
+            return Unexplained(await self.read(), "another board of the page is looked at")
         name = outcome.reading.reader
         self._finder.give_up(
             name, f"{OFFENCES} boards in a row defy the rules of 2048: {getattr(outcome, 'why', '')}"
         )
         self._learner = Learner()
         return Unexplained(await self.read(), f"the reader {name} was given up")
+
+    async def _of_rivals(self, reading: Reading) -> Reading:
+        """Where there are several boards: one that does not move by itself."""
+        for _ in range(MOST_RIVALS):
+            if not self._learner.rivals:
+                break
+            await asyncio.sleep(RIVALS_MOVE_S)
+            now = await self.read()
+            if now.board == reading.board or not await self._finder.skip("it moves by itself"):
+                return now
+            reading = await self.read()
+        return reading
 
     async def _calibrated(self, reading: Reading) -> Reading:
         """Play until it is known what looks are worth, or that doubtful numbers obey the rules."""
@@ -371,10 +409,13 @@ class LivePage:
             reading = outcome.reading
             if isinstance(outcome, Unchanged) and outcome.exhausted:
                 self._hands.give_up()
-                raise PageError(
-                    f"{self._url} does not play by the rules of 2048, or takes no moves: {direction} on "
-                    f"{reading.board} did nothing in any way that was tried; try --headed to see it"
+                self._finder.give_up(
+                    reading.reader,
+                    f"{direction} on {reading.board} did nothing in any way that was tried",
+                    moved=self._hands.proven is not None,
                 )
+                self._learner = Learner()
+                reading, moves = await self.read(), 0
             if isinstance(outcome, Unexplained) and not outcome.rules and self._learner.ranks:
                 raise PageError(
                     f"{self._url} is no game of 2048 that can be played: its tiles show {FIRST_RANK}, which "

@@ -14,10 +14,11 @@
 //
 //   moving          true while tiles are seen to move: such a board is believed only after a longer rest
 //   looks           a key for the look of each cell, where values are learned; unknown ones are < 0 in `cells`
+//   rivals          true where the page shows another board of that size, so that this may be the wrong one
 //   odd             numbers on tiles that no tile of 2048 bears
 //
 // A reader may also have: isAlive(), whether its board is still there (else it is found anew at every look);
-// region(), where the board is; roots(), what else to watch for changes; learn(labels, ranks),
+// region(), where the board is; skip(), to find another board from now on, and unskip(); roots(), what else to watch for changes; learn(labels, ranks),
 // values of looks, and whether tiles show the power of 2.
 // find() may return {why} instead: the reason why a board seen is none of 2048.
 //
@@ -194,6 +195,18 @@
   return {
     attach,
     attachTo,
+
+    // Leaves this board for another that the same reader sees; whether there is one.
+    skip: () => {
+      const left = reader;
+      if (!left?.skip) return false;
+      left.skip();
+      reader = null;
+      if (attach()) return true;
+      left.unskip();
+      reader = left;
+      return false;
+    },
 
     // Where the board is in its frame.
     region: () => reader?.region?.() ?? null,

@@ -158,7 +158,8 @@ class PixelEye:
             async with asyncio.timeout((cap + self._patience.answer) / 1000):
                 if method == "awaitSettled":
                     return await self._await_settled(cap, fresh=bool(request.get("fresh")))
-                return await self._await_slide(tuple(request["looksBefore"]), cap, explains)
+                looks = tuple(request["looksBefore"])
+                return await self._await_slide(looks, request["idle"], cap, explains)
         except PlaywrightError as error:
             raise PageError(
                 f"the canvas of {self._page.url} cannot be seen any more: {first_line(error)}"
@@ -175,7 +176,9 @@ class PixelEye:
             if watch.still_for >= QUIET_S or late:
                 return self._answer("settled" if watch.still_for else "moving", watch.crops, learn=True)
 
-    async def _await_slide(self, before: tuple[str, ...], cap: int, explains: Explains | None) -> Answer:
+    async def _await_slide(
+        self, before: tuple[str, ...], idle: int, cap: int, explains: Explains | None
+    ) -> Answer:
         patience = self._patience
         began = time.monotonic()
         watch = _Stillness()
@@ -186,7 +189,7 @@ class PixelEye:
                 continue
             looks = self._names(watch.crops, learn=False)
             if looks == before:
-                if watch.still_for >= patience.idle / 1000 or late:
+                if watch.still_for >= idle / 1000 or late:
                     return self._answer("unchanged", watch.crops, learn=False)
             elif explains is not None and explains(looks):
                 return self._answer("slid", watch.crops, learn=True)

@@ -249,6 +249,15 @@ class Probe:
                 return (box.x, box.y, box.width, box.height) if box else None
         return None
 
+    async def skip(self) -> bool:
+        """Leave this board for another that the same reader sees; whether there is one."""
+        with contextlib.suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(2):
+                return self._handle is not None and bool(
+                    await self._handle.evaluate("(probe) => probe.skip()")
+                )
+        return False
+
     async def await_change(self) -> None:
         """Wait until the page changes; now and then look anyhow, the change may be in another frame."""
         with contextlib.suppress(PlaywrightError, TimeoutError):
@@ -273,10 +282,10 @@ class Probe:
         if self.reasons:
             why = next(iter(self.reasons.values()))
             return PageError(f"{self._page.url} is no game of 2048 that can be played: {why}")
-        looked_for = "; ".join(f"{reader.looks_for} ({reader.name})" for reader in self._readers.values())
+        looked_for = ", ".join(f"{reader.looks_for} ({reader.name})" for reader in self._readers.values())
         return PageError(
-            f"no board of 2048 found on {self._page.url} within {self._patience.board / 1000:g} s. "
-            f"Looked for: {looked_for}. Try --headed to see what the page shows"
+            f"no board of 2048 found on {self._page.url} within {self._patience.board / 1000:g} s: "
+            f"looked for {looked_for}; try --headed to see what the page shows"
         )
 
     def lost(self, error: PlaywrightError) -> PageError:

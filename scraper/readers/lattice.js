@@ -614,6 +614,17 @@
     return { stacks, odd: stacks.flat().filter((value) => !isPower(value)), words: 0, moving: false };
   };
 
+  const skipped = []; // boards that were looked at and are not the one that is played
+  const isSame = (other, { rows, columns, x, y, px, py }) =>
+    other.rows === rows && other.columns === columns &&
+    Math.abs(other.x - x - scrollX) < 0.5 * px && Math.abs(other.y - y - scrollY) < 0.5 * py;
+
+  // Whether another board of the same size lies beside this one.
+  const isRivalOf = ({ lattice }, { lattice: other }) =>
+    lattice.rows * lattice.columns >= 9 && other.rows === lattice.rows && other.columns === lattice.columns &&
+    (Math.abs(other.x - lattice.x) > (lattice.columns - 0.5) * lattice.px ||
+      Math.abs(other.y - lattice.y) > (lattice.rows - 0.5) * lattice.py);
+
   // With `known`, a board that was read before: one of its size is it, even if it shows less evidence by now.
   const choose = (known = null) => {
     let boxes = squareBoxes(0.7, 1.43);
@@ -621,7 +632,9 @@
     const lattices = groups.flatMap(latticesIn);
     let best = null;
     let why = null;
+    const boards = [];
     const consider = (lattice) => {
+      if (skipped.some((other) => isSame(other, lattice))) return;
       lattice.allBoxes = boxes;
       const board = makeBoard(lattice);
       let evidence = evidenceOf(board);
@@ -630,6 +643,7 @@
       if (board.odd?.length && size > 6) {
         why ??= `its tiles show ${[...new Set(board.odd)].slice(0, 4).join(", ")}, not powers of two`;
       }
+      if (evidence) boards.push(board);
       if (evidence && (!best || evidence > best.evidence || (evidence === best.evidence && size > best.size))) {
         best = { board, evidence, size };
       }
@@ -643,7 +657,8 @@
     if (ordered && (!best || isPartOf(best.board, ordered.board))) best = ordered;
     if (!best && !why && mode === "text") looseLattices(groups).forEach(consider);
     if (!best && groups.some(isHoneycomb)) why = "its cells form a honeycomb, not a square grid";
-    return { board: best?.board ?? null, why, lattices };
+    if (best) best.board.rivals = boards.some((board) => isRivalOf(best.board, board));
+    return { board: best?.board ?? null, why };
   };
 
   return () => {
@@ -679,7 +694,7 @@
       misses = isAmiss ? misses + 1 : 0;
       return {
         rows, columns, cells: seen.cells, looks: seen.looks ?? null,
-        sure: seen.sure && !moving, moving, odd: seen.odd.slice(0, 8),
+        sure: seen.sure && !moving, moving, rivals: board.rivals ?? false, odd: seen.odd.slice(0, 8),
         score: digitsOf(score), best: null, won: false, over: false,
       };
     };
@@ -699,6 +714,12 @@
     };
 
     const isAlive = () => board.scope.isConnected;
+    const skip = () => {
+      const { rows, columns, x, y } = board.lattice;
+      const shift = shiftOf(board);
+      skipped.push({ rows, columns, x: x + shift.x + scrollX, y: y + shift.y + scrollY });
+    };
+    const unskip = () => skipped.splice(0);
     const roots = () => {
       const found = new Set();
       for (let node = board.scope; node; node = node.getRootNode().host) found.add(node.getRootNode());
@@ -710,6 +731,6 @@
       labels = known ?? {};
       ranked = ranks ?? false;
     };
-    return { read, region, isAlive, roots, learn };
+    return { read, region, isAlive, roots, learn, skip, unskip };
   };
 }

@@ -71,7 +71,7 @@ async def test_a_page_without_a_board_is_told_with_what_was_looked_for(
     browser: Browser, pages_url: str
 ) -> None:
     async with live_page(browser, patience=BRIEF) as game:
-        with pytest.raises(PageError, match=r"no board of 2048 .*Looked for: tiles with the classes tile-N"):
+        with pytest.raises(PageError, match=r"no board of 2048 .*looked for tiles with the classes tile-N"):
             await game.open(f"{pages_url}clone.js")
 
 
