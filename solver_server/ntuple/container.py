@@ -7,7 +7,7 @@
     24   8   length of the payload in bytes
     32   32  SHA-256 of the header followed by the payload
     64   …   header, UTF-8 JSON; then zeros up to the payload
-    …    …   payload: float32 numbers
+    …    …   payload: numbers, of a type that the header tells
 
 All numbers are little-endian.
 """
@@ -22,6 +22,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -43,12 +44,12 @@ class Contents:
 
     Attributes:
         header: JSON.
-        array: float32 [n]; mapped privately, so writing to it never reaches the file.
+        payload: uint8 [n]; in memory, or mapped privately, so that writing to it never reaches the file.
         sha256: the file's digest, hexadecimal.
     """
 
     header: bytes
-    array: npt.NDArray[np.float32]
+    payload: npt.NDArray[np.uint8]
     sha256: str
 
 
@@ -58,13 +59,18 @@ def starts_with_magic(path: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC
 
 
-def write(path: Path, header: bytes, array: npt.NDArray[np.float32]) -> str:
+def write(path: Path, header: bytes, array: npt.NDArray[Any]) -> str:
     """Write a container file: complete or, if the process dies meanwhile, not at all.
+
+    Args:
+        path: where to.
+        header: JSON; what the array's type is, it has to tell.
+        array: [n], of numbers.
 
     Returns:
         The digest, hexadecimal.
     """
-    array = np.ascontiguousarray(array, dtype="<f4")
+    array = np.ascontiguousarray(array)
     digest = _digest(header, _bytes_of(array))
     start = -(-(_PREAMBLE.size + len(header)) // _ALIGNMENT) * _ALIGNMENT
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,21 +90,29 @@ def write(path: Path, header: bytes, array: npt.NDArray[np.float32]) -> str:
     return digest.hex()
 
 
-def read(path: Path, *, verify: bool = True) -> Contents:
-    """Map a container file.
+def read_header(path: Path) -> tuple[bytes, str]:
+    """The header of a container file and the digest it gives, hexadecimal; nothing else is looked at.
+
+    Raises:
+        SolverError: see `read`.
+    """
+    with _opened(path) as file:
+        header, _, _, digest = _read_preamble(path, file.read(_PREAMBLE.size + _LONGEST_HEADER))
+    return header, digest.hex()
+
+
+def read(path: Path, *, verify: bool = True, in_memory: bool = False) -> Contents:
+    """Map or read a container file.
 
     Args:
         path: the file.
         verify: whether to check the digest (about half a second a gigabyte).
+        in_memory: read the payload rather than map it.
 
     Raises:
         SolverError: the file is missing, no container, of another version, cut short or altered.
     """
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise SolverError(f"cannot open {path}: {error.strerror}") from error
-    with file:
+    with _opened(path) as file:
         header, start, length, digest = _read_preamble(path, file.read(_PREAMBLE.size + _LONGEST_HEADER))
         size = os.fstat(file.fileno()).st_size
         if size < start + length:
@@ -109,12 +123,26 @@ def read(path: Path, *, verify: bool = True) -> Contents:
             raise SolverError(
                 f"{path} has {size - start - length} bytes too many: it is not as it was written"
             )
-        mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) if size else None
-    assert mapping is not None
-    array = np.frombuffer(mapping, dtype="<f4", offset=start, count=length // 4)
-    if verify and _digest(header, _bytes_of(array)) != digest:
+        file.seek(start)
+        if in_memory:
+            payload = np.empty(length, dtype=np.uint8)
+            complete = file.readinto(payload.data) == length  # type: ignore[attr-defined]
+            sound = complete and (not verify or _digest(header, payload.data) == digest)
+        else:
+            # Taken of what is read, since pages of a mapping would count as memory of this process.
+            sound = not verify or _digest_of_rest(header, file) == digest
+            mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            payload = np.frombuffer(mapping, dtype=np.uint8, offset=start, count=length)
+    if not sound:
         raise SolverError(f"{path} is damaged: its SHA-256 is not the one it was written with; copy it again")
-    return Contents(header, array, digest.hex())
+    return Contents(header, payload, digest.hex())
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise SolverError(f"cannot open {path}: {error.strerror}") from error
 
 
 def _read_preamble(path: Path, head: bytes) -> tuple[bytes, int, int, bytes]:
@@ -132,7 +160,6 @@ def _read_preamble(path: Path, head: bytes) -> tuple[bytes, int, int, bytes]:
         header_length <= _LONGEST_HEADER
         and start % _ALIGNMENT == 0
         and start >= _PREAMBLE.size + header_length
-        and length % 4 == 0
     )
     if not sound:
         raise SolverError(f"{path} is damaged: the lengths in its first bytes contradict each other")
@@ -141,7 +168,7 @@ def _read_preamble(path: Path, head: bytes) -> tuple[bytes, int, int, bytes]:
     return header, start, length, digest
 
 
-def _bytes_of(array: npt.NDArray[np.float32]) -> memoryview:
+def _bytes_of(array: npt.NDArray[Any]) -> memoryview:
     return array.view(np.uint8).data
 
 
@@ -149,6 +176,13 @@ def _digest(header: bytes, payload: memoryview) -> bytes:
     digest = hashlib.sha256(header)
     for start in range(0, len(payload), _PIECE):
         digest.update(payload[start : start + _PIECE])
+    return digest.digest()
+
+
+def _digest_of_rest(header: bytes, file: BinaryIO) -> bytes:
+    digest = hashlib.sha256(header)
+    while piece := file.read(_PIECE):
+        digest.update(piece)
     return digest.digest()
 
 

@@ -29,16 +29,19 @@ from solver_server.ntuple.words import (
     transpose_words,
 )
 
-Weights = npt.NDArray[np.float32]
+Weights = npt.NDArray[np.float32] | npt.NDArray[np.int16]
 
-_U0, _U2 = np.uint64(0), np.uint64(2)
+_U0, _U4 = np.uint64(0), np.uint64(4)
+_EVEN = np.uint64(0x0F0F0F0F0F0F0F0F)
+_ONE_EACH = 0x0101010101010101
+_CARRIES = np.uint64(0x1010101010101010)
 
 
 class NetworkTables(NamedTuple):
     """A 4×4 network as kernels take it.
 
     Attributes:
-        weights: float32 [entries], the tables one behind the other.
+        weights: float32 or int16 [entries], the tables one behind the other.
         masks: uint64 [tables], the cells of each table that serves all eight images.
         offsets: uint64 [tables], where each of these tables starts.
         single_masks: uint64 [singles], the cells of each single image of a table.
@@ -46,6 +49,9 @@ class NetworkTables(NamedTuple):
         single_images: int64 [singles], which image of the board to look at (order of `images`).
         scale: what the sum of the weights is multiplied by.
         ranks: boards with exponents from this one on are downgraded first; 15 or 16.
+        stages: uint64 [stages], for each stage after the first, what makes the exponents that it begins with
+            carry out of their nibbles.
+        stage_entries: how far apart the tables of two stages are.
     """
 
     weights: Weights
@@ -56,13 +62,15 @@ class NetworkTables(NamedTuple):
     single_images: npt.NDArray[np.int64]
     scale: np.float32
     ranks: int
+    stages: npt.NDArray[np.uint64]
+    stage_entries: np.uint64
 
 
 class GridTables(NamedTuple):
     """A network of any other size as kernels take it; as `NetworkTables`, with masks for two words.
 
     Attributes:
-        weights: float32 [entries].
+        weights: float32 or int16 [entries].
         masks: uint64 [tables, 2].
         shifts: uint64 [tables], where the bits of the second word go.
         offsets: uint64 [tables].
@@ -109,41 +117,55 @@ def _single(board: np.uint64, image: int) -> np.uint64:
 
 
 @inlined_kernel
+def stage_offset(board: np.uint64, tables: NetworkTables) -> Any:
+    """Where the tables of a board's stage start, counted from those of the first."""
+    offset = _U0
+    for i in range(tables.stages.size):
+        lift = tables.stages[i]
+        if (((board & _EVEN) + lift) | (((board >> _U4) & _EVEN) + lift)) & _CARRIES:
+            offset += tables.stage_entries
+    return offset
+
+
+@inlined_kernel
 def value4x4(board: np.uint64, tables: NetworkTables) -> Any:
     """The value of a 4×4 afterstate, in score points."""
     if tables.ranks < 16 and is_wide(board, tables.ranks):
         board = seen_as(board, _U0, tables.ranks)
+    stage = stage_offset(board, tables)
     a, b, c, d, e, f, g, h = images(board)
     w = tables.weights
     total = np.float32(0)
     for i in range(tables.masks.size):
         k = tables.masks[i]
-        o = tables.offsets[i]
-        total += ((w[o + pext(a, k)] + w[o + pext(b, k)]) + (w[o + pext(c, k)] + w[o + pext(d, k)])) + (
-            (w[o + pext(e, k)] + w[o + pext(f, k)]) + (w[o + pext(g, k)] + w[o + pext(h, k)])
+        o = tables.offsets[i] + stage
+        total += np.float32(
+            ((w[o + pext(a, k)] + w[o + pext(b, k)]) + (w[o + pext(c, k)] + w[o + pext(d, k)]))
+            + ((w[o + pext(e, k)] + w[o + pext(f, k)]) + (w[o + pext(g, k)] + w[o + pext(h, k)]))
         )
     for i in range(tables.single_masks.size):
         view = _single(board, tables.single_images[i])
-        total += w[tables.single_offsets[i] + pext(view, tables.single_masks[i])]
+        total += np.float32(w[tables.single_offsets[i] + stage + pext(view, tables.single_masks[i])])
     return total * tables.scale
 
 
 @inlined_kernel
 def prefetch4x4(board: np.uint64, tables: NetworkTables) -> None:
     """Ask for the cache lines that `value4x4` will read."""
-    base = np.uint64(tables.weights.ctypes.data)
+    size = np.uint64(tables.weights.itemsize)
+    base = np.uint64(tables.weights.ctypes.data) + stage_offset(board, tables) * size
     a, b, c, d, e, f, g, h = images(board)
     for i in range(tables.masks.size):
         k = tables.masks[i]
         o = tables.offsets[i]
-        prefetch(base + ((o + pext(a, k)) << _U2))
-        prefetch(base + ((o + pext(b, k)) << _U2))
-        prefetch(base + ((o + pext(c, k)) << _U2))
-        prefetch(base + ((o + pext(d, k)) << _U2))
-        prefetch(base + ((o + pext(e, k)) << _U2))
-        prefetch(base + ((o + pext(f, k)) << _U2))
-        prefetch(base + ((o + pext(g, k)) << _U2))
-        prefetch(base + ((o + pext(h, k)) << _U2))
+        prefetch(base + (o + pext(a, k)) * size)
+        prefetch(base + (o + pext(b, k)) * size)
+        prefetch(base + (o + pext(c, k)) * size)
+        prefetch(base + (o + pext(d, k)) * size)
+        prefetch(base + (o + pext(e, k)) * size)
+        prefetch(base + (o + pext(f, k)) * size)
+        prefetch(base + (o + pext(g, k)) * size)
+        prefetch(base + (o + pext(h, k)) * size)
 
 
 @inlined_kernel
@@ -155,18 +177,19 @@ def active_entries(board: np.uint64, tables: NetworkTables, entries: Any) -> Non
         tables: the network.
         entries: uint64 [8 · tables + singles], overwritten.
     """
+    stage = stage_offset(board, tables)
     a, b, c, d, e, f, g, h = images(board)
     j = np.uint64(0)
     one = np.uint64(1)
     for i in range(tables.masks.size):
         k = tables.masks[i]
-        o = tables.offsets[i]
+        o = tables.offsets[i] + stage
         for view in (a, b, c, d, e, f, g, h):
             entries[j] = o + pext(view, k)
             j += one
     for i in range(tables.single_masks.size):
         view = _single(board, tables.single_images[i])
-        entries[j] = tables.single_offsets[i] + pext(view, tables.single_masks[i])
+        entries[j] = tables.single_offsets[i] + stage + pext(view, tables.single_masks[i])
         j += one
 
 
@@ -244,20 +267,23 @@ def value_words(low: np.uint64, high: np.uint64, tables: GridTables) -> Any:
         o = tables.offsets[i]
         k = tables.masks[i, 0]
         if tables.masks[i, 1]:
-            total += _sum_both(lows, highs, tables, i)
+            total += np.float32(_sum_both(lows, highs, tables, i))
         else:
-            total += ((w[o + pext(a, k)] + w[o + pext(b, k)]) + (w[o + pext(c, k)] + w[o + pext(d, k)])) + (
-                (w[o + pext(e, k)] + w[o + pext(f, k)]) + (w[o + pext(g, k)] + w[o + pext(h, k)])
+            total += np.float32(
+                ((w[o + pext(a, k)] + w[o + pext(b, k)]) + (w[o + pext(c, k)] + w[o + pext(d, k)]))
+                + ((w[o + pext(e, k)] + w[o + pext(f, k)]) + (w[o + pext(g, k)] + w[o + pext(h, k)]))
             )
     for i in range(tables.single_offsets.size):
         view = tables.single_images[i]
-        total += w[
-            tables.single_offsets[i]
-            + (
-                pext(lows[view], tables.single_masks[i, 0])
-                | (pext(highs[view], tables.single_masks[i, 1]) << tables.single_shifts[i])
-            )
-        ]
+        total += np.float32(
+            w[
+                tables.single_offsets[i]
+                + (
+                    pext(lows[view], tables.single_masks[i, 0])
+                    | (pext(highs[view], tables.single_masks[i, 1]) << tables.single_shifts[i])
+                )
+            ]
+        )
     return total * tables.scale
 
 
@@ -320,8 +346,14 @@ def scale_of(pattern: Pattern) -> float:
     return 1 / active_weights(pattern) if pattern.averaged else 1.0
 
 
-def make_tables(pattern: Pattern, weights: Weights) -> NetworkTables | GridTables:
-    """A network for kernels; ``weights`` are shared, not copied."""
+def make_tables(pattern: Pattern, weights: Weights, step: float = 1.0) -> NetworkTables | GridTables:
+    """A network for kernels.
+
+    Args:
+        pattern: its shape.
+        weights: shared, not copied.
+        step: score points that 1 in a weight stands for.
+    """
     full: list[tuple[tuple[int, int], int]] = []
     single: list[tuple[tuple[int, int], int, int]] = []
     offset = 0
@@ -338,7 +370,7 @@ def make_tables(pattern: Pattern, weights: Weights) -> NetworkTables | GridTable
     single_masks = _unsigned([mask for mask, _, _ in single]).reshape(-1, 2)
     single_offsets = _unsigned([offset for _, offset, _ in single])
     single_images = np.array([image for _, _, image in single], dtype=np.int64)
-    scale = np.float32(scale_of(pattern))
+    scale = np.float32(scale_of(pattern) * step)
     if (pattern.rows, pattern.columns) == (4, 4):
         return NetworkTables(
             weights,
@@ -349,6 +381,8 @@ def make_tables(pattern: Pattern, weights: Weights) -> NetworkTables | GridTable
             single_images,
             scale,
             pattern.ranks,
+            _unsigned([(16 - stage) * _ONE_EACH for stage in pattern.stages]),
+            np.uint64(pattern.stage_entries),
         )
     return GridTables(
         weights,

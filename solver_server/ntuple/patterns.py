@@ -25,6 +25,7 @@ class Pattern:
         averaged: whether the value is the mean of the weights rather than their sum.
         ranks: exponents from this one on are downgraded before any table is asked.
         source: where the shapes come from.
+        stages: exponents, ascending; from each on as the largest tile a board has tables of its own.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Pattern:
     averaged: bool = False
     ranks: int = MAX_RANKS
     source: str = ""
+    stages: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not (2 <= self.rows <= MAX_SIDE and 2 <= self.columns <= MAX_SIDE):
@@ -46,6 +48,7 @@ class Pattern:
             raise SolverError("the network has no tuples: expected at least one list of cells")
         for cells in self.tuples:
             self._check(cells)
+        self._check_stages()
 
     def _check(self, cells: tuple[int, ...]) -> None:
         shown = ",".join(map(str, cells))
@@ -62,10 +65,24 @@ class Pattern:
                 f"of {self.rows}×{self.columns}"
             )
 
+    def _check_stages(self) -> None:
+        if self.stages and (self.rows, self.columns) != (4, 4):
+            raise SolverError(f"stages are for 4×4 alone, not for {self.rows}×{self.columns}")
+        if list(self.stages) != sorted(set(self.stages)) or not all(0 < s < self.ranks for s in self.stages):
+            shown = ", ".join(str(1 << stage) for stage in self.stages)
+            raise SolverError(
+                f"stages {shown} are not possible: expected ascending tiles, 2 to {1 << (self.ranks - 1)}"
+            )
+
+    @property
+    def stage_entries(self) -> int:
+        """How many weights the tables of one stage have together."""
+        return sum(16 ** len(cells) for cells in self.tuples)
+
     @property
     def entries(self) -> int:
         """How many weights all tables have together."""
-        return sum(16 ** len(cells) for cells in self.tuples)
+        return self.stage_entries * (len(self.stages) + 1)
 
 
 def _hexadecimal(text: str) -> tuple[tuple[int, ...], ...]:
@@ -167,3 +184,8 @@ def with_ranks(pattern: Pattern, ranks: int) -> Pattern:
     if ranks not in (15, 16):
         raise SolverError(f"{ranks} ranks are not possible: expected 16, or 15 to downgrade from 32768 on")
     return replace(pattern, ranks=ranks)
+
+
+def with_stages(pattern: Pattern, stages: tuple[int, ...]) -> Pattern:
+    """The same shape, with tables of their own for boards whose largest tile has one of these exponents."""
+    return replace(pattern, stages=stages)

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from game2048.errors import SolverError
-from solver_server.ntuple.network import Weights
 from solver_server.ntuple.patterns import PATTERNS, Pattern
 from solver_server.ntuple.weights import Network
 
@@ -26,6 +25,8 @@ _END = b"\0\0"
 _SERIAL = 4
 _MOST_TABLES = 1000
 _SOURCE = "a TDL2048+ file"
+
+Table = npt.NDArray[np.float32]
 
 
 def looks_like(path: Path) -> bool:
@@ -50,7 +51,7 @@ def load(path: Path) -> Network:
     _, count = _HEAD.unpack_from(data)
     at = _HEAD.size
     tuples: list[tuple[int, ...]] = []
-    tables: list[Weights] = []
+    tables: list[Table] = []
     for number in range(1, count + 1):
         cells, table, at = _read_table(path, data, at, number)
         tuples.append(tuple(sorted(cells)))
@@ -76,7 +77,7 @@ def save(path: Path, network: Network) -> None:
     if not _is_plain(pattern):
         raise SolverError(
             f"network {pattern.name} cannot be written for TDL2048+: expected a 4×4 network with symmetries, "
-            "a plain sum and 16 ranks"
+            "a plain sum, 16 ranks and one stage"
         )
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -87,12 +88,17 @@ def save(path: Path, network: Network) -> None:
                 entries = 16 ** len(cells)
                 sign = int("".join(f"{cell:x}" for cell in cells), 16)
                 file.write(_TABLE.pack(_SERIAL, sign, len(cells), 0, 4, entries))
-                file.write(network.weights[offset : offset + entries].astype("<f4").tobytes())
+                file.write(_points(network, offset, entries).tobytes())
                 file.write(_END)
                 offset += entries
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _points(network: Network, offset: int, entries: int) -> Table:
+    points: Table = network.weights[offset : offset + entries] * np.float32(network.step)
+    return points
 
 
 def _is_plain(pattern: Pattern) -> bool:
@@ -101,10 +107,11 @@ def _is_plain(pattern: Pattern) -> bool:
         and pattern.symmetric
         and not pattern.averaged
         and pattern.ranks == 16
+        and not pattern.stages
     )
 
 
-def _read_table(path: Path, data: bytes, at: int, number: int) -> tuple[tuple[int, ...], Weights, int]:
+def _read_table(path: Path, data: bytes, at: int, number: int) -> tuple[tuple[int, ...], Table, int]:
     if at + _TABLE.size > len(data):
         raise SolverError(f"{path} is cut short in the head of table {number}; copy it again")
     serial, sign, length, unit, size, entries = _TABLE.unpack_from(data, at)
@@ -128,7 +135,7 @@ def _read_table(path: Path, data: bytes, at: int, number: int) -> tuple[tuple[in
     return cells, np.frombuffer(data, dtype="<f4", offset=at, count=entries), end + len(_END)
 
 
-def _reordered(table: Weights, cells: tuple[int, ...], wanted: tuple[int, ...]) -> npt.NDArray[np.float32]:
+def _reordered(table: Table, cells: tuple[int, ...], wanted: tuple[int, ...]) -> Table:
     """A table with the first of ``cells`` as its lowest nibble, as one with the first of ``wanted`` there."""
     axes = [len(cells) - 1 - cells.index(cell) for cell in reversed(wanted)]
     return np.ascontiguousarray(table.reshape((16,) * len(cells)).transpose(axes)).reshape(-1)

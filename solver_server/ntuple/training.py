@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +27,7 @@ from solver_server.ntuple.learning import (
     make_scratch,
 )
 from solver_server.ntuple.network import active_weights, new_weights, scale_of
-from solver_server.ntuple.patterns import Pattern
+from solver_server.ntuple.patterns import Pattern, with_stages
 from solver_server.ntuple.seam import Rules, make_rules
 from solver_server.ntuple.weights import Network, Phase
 
@@ -197,6 +198,24 @@ class Training:
         self.learners = learners
         self.settings = settings
 
+    def divide(self, stages: tuple[int, ...]) -> None:
+        """Give other stages to the network; each begins as what its boards had before, sums included.
+
+        Raises:
+            SolverError: the stages are not possible.
+        """
+        old, new = self.network.pattern, with_stages(self.network.pattern, stages)
+        sources = [bisect_right(old.stages, first) for first in (0, *stages)]
+        entries = old.stage_entries
+
+        def copies(array: npt.NDArray[np.float32], size: int) -> npt.NDArray[np.float32]:
+            return np.concatenate([array[source * size : (source + 1) * size] for source in sources])
+
+        weights = copies(self.network.weights.astype(np.float32, copy=False), entries)
+        self.network = Network(new, weights, self.network.history)
+        if self.sums.size:
+            self.sums = copies(self.sums, 2 * entries)
+
     def rate(self) -> Rate:
         """The present learning rate as kernels take it."""
         settings, pattern = self.settings, self.network.pattern
@@ -300,20 +319,16 @@ class Training:
             SolverError: the weights or the learner's state are missing, damaged or of different checkpoints.
         """
         network = weights.load(path, in_memory=True)
+        if network.weights.dtype != np.float32:
+            raise SolverError(
+                f"{path} cannot be trained: its weights are rounded; take the checkpoint that it was made of"
+            )
         beside = path.with_suffix(LEARNER_SUFFIX)
         if not beside.exists():
             raise SolverError(
                 f"{path} has no learner's state beside it: expected {beside.name} from the same checkpoint"
             )
-        contents = container.read(beside)
-        header = _decode(beside, contents.header)
-        if header.weights_sha256 != network.sha256:
-            raise SolverError(f"{beside} belongs to other weights than {path}: take both from one checkpoint")
-        expected = 0 if header.settings.method == "td0" else 2 * network.pattern.entries
-        if contents.array.size != expected:
-            raise SolverError(f"{beside} is damaged: it has {contents.array.size} of {expected} numbers")
-        sums = np.empty(expected, dtype=np.float32)
-        sums[:] = contents.array
+        header, sums = _read_learner(path, network)
         learners = _new_learners(header.settings)
         for learner, words, counts in zip(learners, header.words, header.counts, strict=True):
             if len(words) != learner.words.size or len(counts) != learner.counts.size:
@@ -323,6 +338,30 @@ class Training:
         return cls(
             network, header.settings, sums, learners, header.seconds, header.earlier, list(header.pending)
         )
+
+
+def read_sums(path: Path) -> npt.NDArray[np.float32] | None:
+    """E and A of the weights of a checkpoint (`Rate.sums`); ``None`` where no learner's state lies beside it.
+
+    Raises:
+        SolverError: the weights or the learner's state are damaged or of different checkpoints.
+    """
+    if not path.with_suffix(LEARNER_SUFFIX).exists():
+        return None
+    _, sums = _read_learner(path, weights.load(path))
+    return sums if sums.size else None
+
+
+def _read_learner(path: Path, network: Network) -> tuple[LearnerHeader, npt.NDArray[np.float32]]:
+    beside = path.with_suffix(LEARNER_SUFFIX)
+    contents = container.read(beside, in_memory=True)
+    header = _decode(beside, contents.header)
+    if header.weights_sha256 != network.sha256:
+        raise SolverError(f"{beside} belongs to other weights than {path}: take both from one checkpoint")
+    expected = 0 if header.settings.method == "td0" else 2 * network.pattern.entries
+    if contents.payload.size != 4 * expected:
+        raise SolverError(f"{beside} is damaged: it has {contents.payload.size} of {4 * expected} bytes")
+    return header, contents.payload.view(np.float32)
 
 
 def _decode(path: Path, header: bytes) -> LearnerHeader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -14,6 +15,8 @@ from solver_server.ntuple.network import GridTables, NetworkTables, Weights, mak
 from solver_server.ntuple.patterns import Pattern
 
 SUFFIX = ".n2048"
+
+DtypeName = Literal["float32", "int16"]
 
 
 class Phase(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +46,7 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WeightsHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """The header of a weights file; its fields are those of `Pattern`, and the history."""
+    """The header of a weights file; its fields are those of `Pattern` and `Network`."""
 
     kind: str = "weights"
     network: str
@@ -54,7 +57,9 @@ class WeightsHeader(msgspec.Struct, frozen=True, kw_only=True):
     averaged: bool
     ranks: int
     source: str
-    dtype: str = "float32"
+    stages: tuple[int, ...] = ()
+    dtype: DtypeName = "float32"
+    step: float = 1.0
     entries: int
     history: tuple[Phase, ...] = ()
 
@@ -65,29 +70,27 @@ class Network:
 
     Attributes:
         pattern: its shape.
-        weights: float32 [pattern.entries].
+        weights: float32 or int16 [pattern.entries].
         history: how it was trained, phase by phase.
         sha256: of the file it came from, or empty.
+        step: score points that 1 in a weight stands for.
     """
 
     pattern: Pattern
     weights: Weights
     history: tuple[Phase, ...] = ()
     sha256: str = ""
+    step: float = 1.0
 
     def tables(self) -> NetworkTables | GridTables:
         """The network as kernels take it; the weights are shared."""
-        return make_tables(self.pattern, self.weights)
+        return make_tables(self.pattern, self.weights, self.step)
 
 
-def save(path: Path, network: Network) -> str:
-    """Write a weights file; the digest.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+def header_of(network: Network) -> WeightsHeader:
+    """The header of a network's file."""
     pattern = network.pattern
-    header = WeightsHeader(
+    return WeightsHeader(
         network=pattern.name,
         rows=pattern.rows,
         columns=pattern.columns,
@@ -96,10 +99,40 @@ def save(path: Path, network: Network) -> str:
         averaged=pattern.averaged,
         ranks=pattern.ranks,
         source=pattern.source,
+        stages=pattern.stages,
+        dtype="int16" if network.weights.dtype == np.int16 else "float32",
+        step=network.step,
         entries=pattern.entries,
         history=network.history,
     )
-    return container.write(path, msgspec.json.encode(header), network.weights)
+
+
+def pattern_in(header: WeightsHeader) -> Pattern:
+    """The shape of the network that a header is of.
+
+    Raises:
+        SolverError: there can be no such network.
+    """
+    return Pattern(
+        header.network,
+        header.rows,
+        header.columns,
+        header.tuples,
+        header.symmetric,
+        header.averaged,
+        header.ranks,
+        header.source,
+        header.stages,
+    )
+
+
+def save(path: Path, network: Network) -> str:
+    """Write a weights file; the digest.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    return container.write(path, msgspec.json.encode(header_of(network)), network.weights)
 
 
 def load(path: Path, *, verify: bool = True, in_memory: bool = False) -> Network:
@@ -114,29 +147,17 @@ def load(path: Path, *, verify: bool = True, in_memory: bool = False) -> Network
     Raises:
         SolverError: it is missing, damaged, or no weights file.
     """
-    contents = container.read(path, verify=verify)
+    contents = container.read(path, verify=verify, in_memory=in_memory)
     try:
         header = msgspec.json.decode(contents.header, type=WeightsHeader)
     except msgspec.DecodeError as error:
         raise SolverError(f"{path} is no weights file: its header does not fit ({error})") from error
-    if header.kind != "weights" or header.dtype != "float32":
-        raise SolverError(f"{path} is no weights file: it holds {header.kind} of {header.dtype}")
-    pattern = Pattern(
-        header.network,
-        header.rows,
-        header.columns,
-        header.tuples,
-        header.symmetric,
-        header.averaged,
-        header.ranks,
-        header.source,
-    )
-    if contents.array.size != pattern.entries:
-        raise SolverError(
-            f"{path} is damaged: {contents.array.size} weights where its tuples need {pattern.entries}"
-        )
-    weights = contents.array
-    if in_memory:
-        weights = np.empty_like(contents.array)
-        weights[:] = contents.array
-    return Network(pattern, weights, header.history, contents.sha256)
+    if header.kind != "weights":
+        raise SolverError(f"{path} is no weights file: it holds {header.kind}")
+    pattern = pattern_in(header)
+    size = np.dtype(header.dtype).itemsize
+    if contents.payload.size != size * pattern.entries:
+        found = contents.payload.size // size
+        raise SolverError(f"{path} is damaged: {found} weights where its tuples need {pattern.entries}")
+    weights = contents.payload.view(header.dtype)
+    return Network(pattern, weights, header.history, contents.sha256, header.step)

@@ -10,7 +10,7 @@ from game2048.jit import kernel
 from game2048.spawn import Spawner
 from game2048.symmetry import permutations
 from solver_server.ntuple import episodes, intrinsics, moves, network, seam
-from solver_server.ntuple.patterns import PATTERNS, Pattern, pattern_for, with_ranks
+from solver_server.ntuple.patterns import PATTERNS, Pattern, pattern_for, with_ranks, with_stages
 
 SIZES = [(4, 4), (5, 5), (3, 3), (2, 2), (2, 3), (4, 5)]
 
@@ -26,7 +26,8 @@ def grid_of(board: Board) -> np.ndarray:
 
 def naive_value(board: Board, pattern: Pattern, weights: np.ndarray) -> float:
     """The same sum, said the long way: under every tuple, every image that shows it other cells."""
-    total, offset, active = 0.0, 0, 0
+    stage = sum(max(board.cells) >= first for first in pattern.stages)
+    total, offset, active = 0.0, stage * sum(16 ** len(cells) for cells in pattern.tuples), 0
     images = permutations(board.rows, board.columns) if pattern.symmetric else [range(len(board.cells))]
     for cells in pattern.tuples:
         for looked_at in {tuple(int(image[cell]) for cell in cells) for image in images}:
@@ -45,6 +46,7 @@ PATTERNS_BY_BOARD = [
     Pattern("custom", 3, 3, ((0, 1, 3, 4), (4,))),
     Pattern("custom", 2, 3, ((0, 1, 2), (0, 3))),
     Pattern("custom", 4, 5, ((0, 1, 5, 6), (2, 7, 12, 17))),
+    with_stages(pattern_for("0125 05af"), (11, 12)),
 ]
 
 
@@ -58,6 +60,37 @@ def test_a_value_is_the_sum_over_every_image_of_every_tuple(pattern: Pattern) ->
         board = random_board(rng, pattern.rows, pattern.columns)
         value = episodes.value_of(grid_of(board), tables, rules)
         assert value == pytest.approx(naive_value(board, pattern, weights), abs=1e-4)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS_BY_BOARD, ids=lambda p: f"{p.name}-{p.rows}x{p.columns}")
+def test_whole_weights_are_worth_their_steps(pattern: Pattern) -> None:
+    rng = np.random.default_rng(8)
+    weights = rng.integers(-32767, 32768, pattern.entries).astype(np.int16)
+    tables = network.make_tables(pattern, weights, step=0.5)
+    rules = seam.make_rules(pattern.rows, pattern.columns)
+    for _ in range(50):
+        board = random_board(rng, pattern.rows, pattern.columns)
+        value = episodes.value_of(grid_of(board), tables, rules)
+        assert value == pytest.approx(0.5 * naive_value(board, pattern, weights), rel=1e-6)
+
+
+@pytest.mark.parametrize("rank", range(1, 16))
+def test_a_stage_begins_with_its_tile(rank: int) -> None:
+    tables = network.make_tables(
+        with_stages(pattern_for("0123"), (rank,)), np.zeros(2 * 16**4, dtype=np.float32)
+    )
+    for cell in range(16):
+        for exponent in range(16):
+            offset = network.stage_offset(np.uint64(exponent << (4 * cell)), tables)
+            assert offset == (16**4 if exponent >= rank else 0)
+
+
+def test_stages_that_make_no_sense_are_told() -> None:
+    for stages in ((12, 11), (11, 11), (16,), (0,)):
+        with pytest.raises(SolverError, match="expected ascending tiles, 2 to 32768"):
+            with_stages(pattern_for("0123"), stages)
+    with pytest.raises(SolverError, match="stages are for 4×4 alone, not for 5×5"):
+        with_stages(PATTERNS["seed-5x5"], (14,))
 
 
 def test_how_many_weights_make_a_value() -> None:

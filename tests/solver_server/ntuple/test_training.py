@@ -14,7 +14,7 @@ from recordings.replay import verify
 from solver_server.ntuple import trainer, weights
 from solver_server.ntuple.learning import BEST_SCORE, BEST_TOP
 from solver_server.ntuple.milestones import Milestones, replay
-from solver_server.ntuple.patterns import PATTERNS, Pattern, pattern_for
+from solver_server.ntuple.patterns import PATTERNS, Pattern, pattern_for, with_stages
 from solver_server.ntuple.trainer import LogRow, Plan, Watch
 from solver_server.ntuple.training import Settings, Training
 
@@ -50,6 +50,32 @@ def test_resuming_goes_on_bit_for_bit(tmp_path: Path, pattern: Pattern, method: 
     assert pieces.moves == straight.moves > 0
     assert rows_of(tmp_path / "b") == rows_of(tmp_path / "a")
     assert [row.episode for row in rows_of(tmp_path / "a")] == [90, 180, 270, 360, 450]
+
+
+def test_new_stages_begin_as_what_their_boards_had() -> None:
+    training = Training.start(with_stages(SMALL, (6,)), Settings(seed=3))
+    training.advance(50)
+    weights, sums = training.network.weights.copy(), training.sums.copy()
+    size = SMALL.entries
+    training.divide((5, 6, 7))
+    assert training.network.pattern.stages == (5, 6, 7)
+    assert [training.network.weights[part * size : (part + 1) * size].tobytes() for part in range(4)] == [
+        weights[part * size : (part + 1) * size].tobytes() for part in (0, 0, 1, 1)
+    ]
+    assert [training.sums[2 * part * size : 2 * (part + 1) * size].tobytes() for part in range(4)] == [
+        sums[2 * part * size : 2 * (part + 1) * size].tobytes() for part in (0, 0, 1, 1)
+    ]
+    before = training.network.weights.copy()
+    training.advance(100)
+    changed = (training.network.weights != before).reshape(4, -1).any(axis=1)
+    assert changed.tolist() == [True] * 4
+
+
+def test_a_stage_learns_from_its_boards_alone() -> None:
+    training = Training.start(with_stages(SMALL, (15,)), Settings(seed=3))
+    training.advance(50)
+    assert training.network.weights[: SMALL.entries].any()
+    assert not training.network.weights[SMALL.entries :].any()
 
 
 def test_a_row_of_the_log_tells_its_games(tmp_path: Path) -> None:

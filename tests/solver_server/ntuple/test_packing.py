@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from game2048.errors import SolverError
+from solver_server.ntuple import container, files, packing, weights
+from solver_server.ntuple.patterns import pattern_for, with_stages
+from solver_server.ntuple.training import Settings, Training
+from solver_server.ntuple.weights import Network
+from solver_server.weights_cli import weights as weights_command
+
+PATTERN = with_stages(pattern_for("0123 4567"), (11,))
+
+
+def whole(step: float = 0.25) -> Network:
+    values = np.random.default_rng(5).integers(-32767, 32768, PATTERN.entries).astype(np.int16)
+    values[:3] = (-32767, 32767, 0)
+    return Network(PATTERN, values, step=step)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("BOT2048_WEIGHTS", str(folder))
+    return folder
+
+
+@pytest.fixture
+def packed(tmp_path: Path) -> Path:
+    path = tmp_path / "some.packed.n2048"
+    packing.pack(path, whole())
+    return path
+
+
+def test_what_was_packed_comes_out(packed: Path, cache: Path) -> None:
+    for network in (packing.unpack(packed), files.open_network(packed), files.open_network(packed)):
+        assert network.pattern == PATTERN
+        assert network.step == 0.25
+        assert network.weights.dtype == np.int16
+        assert (network.weights == whole().weights).all()
+
+
+def test_weights_are_rounded_to_the_nearest_step() -> None:
+    values = np.zeros(PATTERN.entries, dtype=np.float32)
+    values[:6] = (0.9, 1.1, -3.1, 1e9, -1e9, 7.0)
+    rounded = packing.rounded(Network(PATTERN, values), 2.0)
+    assert rounded.step == 2.0
+    assert rounded.weights[:7].tolist() == [0, 1, -2, 32767, -32767, 4, 0]
+
+
+def test_what_was_seldom_moved_is_rounded_more_coarsely() -> None:
+    values = np.full(PATTERN.entries, 13.0, dtype=np.float32)
+    sums = np.ones(2 * PATTERN.entries, dtype=np.float32)
+    # A of 1e5, of a quarter, a 16th, a 64th and 2^-20 of that: steps of 1, 2, 4, 8 and, at most, 128.
+    sums[1:11:2] = [1e5 / 4**n for n in (0, 1, 2, 3, 10)]
+    rounded = packing.rounded(Network(PATTERN, values), 1.0, sums)
+    assert rounded.weights[:5].tolist() == [13, 12, 12, 16, 0]
+
+
+def test_only_once_is_rounded(packed: Path) -> None:
+    with pytest.raises(SolverError, match="rounded already"):
+        packing.rounded(packing.unpack(packed), 2.0)
+    with pytest.raises(SolverError, match="not rounded"):
+        packing.pack(packed, Network(PATTERN, np.zeros(PATTERN.entries, dtype=np.float32)))
+
+
+def test_a_packed_network_is_unpacked_once(
+    packed: Path, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    files.open_network(packed)
+    (kept,) = cache.iterdir()
+    stamp = kept.stat().st_mtime_ns
+    files.open_network(packed)
+    assert [kept] == list(cache.iterdir())
+    assert kept.stat().st_mtime_ns == stamp
+    assert caplog.text.count("unpacking some.packed.n2048") == 1
+
+
+@pytest.mark.parametrize("harm", ["flip", "cut"])
+def test_a_damaged_copy_is_made_again(packed: Path, cache: Path, harm: str) -> None:
+    files.open_network(packed)
+    (kept,) = cache.iterdir()
+    data = bytearray(kept.read_bytes())
+    data[-5] ^= 1
+    kept.write_bytes(data if harm == "flip" else data[:-5])
+    assert (files.open_network(packed).weights == whole().weights).all()
+    assert (weights.load(kept).weights == whole().weights).all()
+
+
+def test_where_nothing_can_be_kept_it_plays_all_the_same(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("BOT2048_WEIGHTS", str(tmp_path / "file" / "folder"))
+    caplog.set_level(logging.WARNING)
+    assert (files.open_network(packed).weights == whole().weights).all()
+    assert "cannot be kept" in caplog.text
+
+
+def test_two_processes_may_unpack_at_once(packed: Path, cache: Path) -> None:
+    code = (
+        "import sys, pathlib; from solver_server.ntuple.files import open_network; sys.stdin.readline(); "
+        "print(int(open_network(pathlib.Path(sys.argv[1])).weights.astype(int).sum()))"
+    )
+    command = [sys.executable, "-c", code, str(packed)]
+    begun = [
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        for _ in range(3)
+    ]
+    for process in begun:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    total = f"{int(whole().weights.astype(int).sum())}\n"
+    assert [process.communicate(timeout=120)[0] for process in begun] == [total] * 3
+    assert len(list(cache.iterdir())) == 1
+
+
+@pytest.mark.parametrize("place", [70, 5000, -3])
+def test_a_flipped_bit_is_told(packed: Path, cache: Path, place: int) -> None:
+    data = bytearray(packed.read_bytes())
+    data[place] ^= 4
+    packed.write_bytes(data)
+    with pytest.raises(SolverError, match=r"damaged|no weights file"):
+        files.open_network(packed)
+    assert not cache.exists()
+
+
+def test_streams_that_do_not_fit_their_tables_are_told(packed: Path, cache: Path) -> None:
+    """Whole by its digest, but made by someone who means ill: no more is unpacked than the tables hold."""
+    contents = container.read(packed)
+    bomb = packing._compressed(np.zeros(1 << 24, dtype=np.uint8))
+    header = packing.header_of(packed)
+    rest = contents.payload[header.lengths[0] :].tobytes()
+    header = msgspec.structs.replace(header, lengths=[len(bomb), *header.lengths[1:]])
+    container.write(packed, msgspec.json.encode(header), np.frombuffer(bomb + rest, dtype=np.uint8))
+    with pytest.raises(SolverError, match="a stream is not as long as its table"):
+        files.open_network(packed)
+    container.write(packed, contents.header, contents.payload[:-1])
+    with pytest.raises(SolverError, match="its streams are not those of its network"):
+        files.open_network(packed)
+
+
+def test_rounded_weights_cannot_be_trained(tmp_path: Path) -> None:
+    path = tmp_path / "some.n2048"
+    weights.save(path, whole())
+    with pytest.raises(SolverError, match="its weights are rounded"):
+        Training.load(path)
+
+
+def test_the_commands_pack_and_show(tmp_path: Path, cache: Path) -> None:
+    training = Training.start(pattern_for("0123 4567"), Settings(seed=2))
+    training.advance(30)
+    training.save(tmp_path / "some.n2048")
+    out = tmp_path / "out.packed.n2048"
+    run = CliRunner().invoke(weights_command, ["pack", str(tmp_path / "some.n2048"), str(out), "--step", "2"])
+    assert run.exit_code == 0, run.output
+    network = files.open_network(out)
+    expected = packing.rounded(training.network, 2.0, training.sums)
+    assert (network.weights == expected.weights).all()
+    assert expected.weights.any()
+    shown = CliRunner().invoke(weights_command, ["show", str(out)]).stdout
+    assert "131,072 of int16, steps of 2 points" in shown
+    assert "backward, rate 1, λ 0.5: 1 games" in shown
+    again = CliRunner().invoke(weights_command, ["pack", str(tmp_path / "some.n2048"), str(out)])
+    assert again.exit_code == 2
+    assert "is there already" in again.output
+
+
+def test_a_network_of_the_wrong_kind_is_told(tmp_path: Path, cache: Path) -> None:
+    path = tmp_path / "some.n2048"
+    inside = msgspec.structs.replace(weights.header_of(whole()), dtype="float32")
+    header = packing.PackedHeader(sha256="", network=inside, lengths=[0] * 8)
+    container.write(path, msgspec.json.encode(header), np.zeros(0, dtype=np.uint8))
+    with pytest.raises(SolverError, match="its weights are float32"):
+        files.open_network(path)
