@@ -172,7 +172,8 @@ class LivePage:
         if not slide.moved:
             raise RulesError(f"{direction} does not change {before.board}: expected a legal direction")
         if (before.board, direction) != self._attempt:
-            self._hands.give_up()
+            if self._hands.proven is not None:
+                self._hands.give_up()  # what was missed so far was another move
             self._attempt = before.board, direction
         expects_score = before.score is not None and self._scores_by_rules
         request = {
