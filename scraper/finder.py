@@ -49,7 +49,7 @@ class Traffic:
     """What a page is still fetching; what has been under way for long (streams, polls) does not count."""
 
     KINDS = frozenset({"document", "script", "stylesheet", "image", "font", "fetch", "xhr"})
-    LONG_S = 4.0
+    LONG_S = 8.0
 
     def __init__(self, page: Page) -> None:
         self._pending: dict[Request, float] = {}

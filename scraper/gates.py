@@ -23,7 +23,8 @@ CONSENT = (
 START = (
     r"^\W*(start|play|begin|launch|enter|go|let'?s (go|play)|continue|resume|spielen|starten?|jouer|"
     r"commencer|jugar|empezar|iniciar|gioca|inizia|играть|начать|старт|graj|oyna|başla|开始.*|開始.*|スタート|はじめる|시작.*)"
-    r"(\s+(the\s+)?(game|now|playing|2048))?\W*$"
+    r"(\s+(the\s+)?(game|now|playing|2048))?\W*$|"
+    r"^\W*run( game)?\W*$|\b(click|tap|touch)\b.{0,20}\bto (start|play|begin|continue)\b"
 )
 SIZE = r"^\W*(classic\W*)?4\s*[x×*]\s*4\b.{0,12}$"
 NEW = (

@@ -20,7 +20,8 @@ Picture = NDArray[np.uint8]
 
 LEAST_SIDE = 14
 LEAST_SHARE = 0.3
-"""How much of the picture's width a board fills at least."""
+"""How much of the picture's width a board fills at least, where it is not as wide as this."""
+LEAST_WIDTH = 200
 MOST_COLORS = 24
 SMOOTH = 4
 """The most by which neighbouring pixels of one patch differ."""
@@ -184,7 +185,7 @@ def _lattice_among(patches: list[Blob], total: int) -> PixelLattice | None:
             and abs(blob.height - seed[1]) <= max(2, 0.06 * seed[1])
         ]
         lattice = _lattice_of(alike)
-        if lattice is not None and lattice.columns * lattice.pitch_x >= LEAST_SHARE * total:
+        if lattice is not None and lattice.columns * lattice.pitch_x >= min(LEAST_SHARE * total, LEAST_WIDTH):
             rank = (len(alike), lattice.width, lattice)
             if best is None or rank[:2] > best[:2]:
                 best = rank

@@ -35,6 +35,8 @@ class Package:
     version: str
     sha1: str
     sha512: str
+    only: str | None = None
+    """The one file that is wanted of a large package."""
 
     @property
     def folder(self) -> Path:
@@ -64,6 +66,14 @@ PACKAGES = {
             "1.1.0",
             "968554ac7bde20e40ddc4e957592e2e9c79c5db9",
             "RglRjMvK0Olw+iXLaZe4SHdbxlOU/MF36QME9eLrUdI04vzjB2YH4ZmQQvrzOUUxzUkDo4iIHwyjvAWgHt1+WQ==",
+        ),
+        # No page, but what many pages draw with: a canvas by WebGL that can only be seen, not read.
+        Package(
+            "phaser",
+            "3.80.1",
+            "d387d7e04042218f74b9d22e261f437e54464440",
+            "VQGAWoDOkEpAWYkI+PUADv5Ql+SM0xpLuAMBJHz9tBcOLqjJ2wd8bUhxJgOqclQlLTg97NmMd9MhS75w16x1Cw==",
+            only="package/dist/phaser.min.js",
         ),
     )
 }
@@ -119,7 +129,7 @@ def _fetch(package: Package) -> None:
         with tarfile.open(tarball, "r:gz") as archive:
             # Set rather than passed, since the argument came with Python 3.11.4.
             archive.extraction_filter = getattr(tarfile, "data_filter", None)
-            archive.extractall(unpacked)
+            archive.extractall(unpacked, None if package.only is None else [archive.getmember(package.only)])
         # One step, so that a run at the same time sees all of it or nothing.
         with contextlib.suppress(OSError):
             (unpacked / "package").rename(package.folder)

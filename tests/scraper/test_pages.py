@@ -167,6 +167,16 @@ async def test_the_custom_element_is_played(browser: Browser, game: LivePage, si
     assert game.rules == ()
 
 
+@pytest.mark.npm
+async def test_a_game_drawn_by_phaser_is_played(game: LivePage, pages_url: str) -> None:
+    library = npm_pages.page_folder("phaser") / "dist" / "phaser.min.js"
+    await game.tab.route("**/phaser.min.js", lambda route: route.fulfill(path=library))
+    await game.tab.route("**/game.js", lambda route: route.fulfill(path=PAGES / "game.js"))
+    reading = await game.open(f"{pages_url}phaser.html")
+    reading = await play(game, reading, MOVES)
+    assert (reading.reader, game.played_with, game.rules) == ("pixels", "arrow keys", ())
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [
