@@ -155,11 +155,11 @@ class Finder:
         ]
         last_resorts: list[Act] = [
             lambda: self._gates.open_one(NEW),
-            lambda: self._click_on_canvas(0.5),
+            lambda: self._click_on_canvas(0),
             lambda: self._press("Enter"),
-            lambda: self._click_on_canvas(0.67),
+            lambda: self._click_on_canvas(1),
             lambda: self._press("Space"),
-            lambda: self._click_on_canvas(0.8),
+            lambda: self._click_on_canvas(2),
         ]
         while True:
             if await self._probe.seek(weak=False):
@@ -231,12 +231,12 @@ class Finder:
             return True
         return False
 
-    async def _click_on_canvas(self, height: float) -> bool:
-        """Click on the middle of a canvas, at some height, where games that draw their menus have buttons."""
+    async def _click_on_canvas(self, turn: int) -> bool:
+        """Click on what looks like a button on a canvas; games that draw their menus have such."""
         with contextlib.suppress(PlaywrightError):
-            place = await self._pixels.place()
-            if place is not None:
-                await self._page.mouse.click(place.x + place.width / 2, place.y + place.height * height)
+            buttons = await self._pixels.buttons()
+            if turn < len(buttons):
+                await self._page.mouse.click(*buttons[turn])
                 return True
         return False
 

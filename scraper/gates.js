@@ -16,9 +16,11 @@
       if (element.shadowRoot) look(element.shadowRoot);
       if (element.childElementCount > 4) continue;
       const isButton = element.matches("button, a, [role=button], input[type=button], input[type=submit], [onclick], label, summary");
-      const text = (element.value || element.innerText || element.getAttribute("aria-label") || element.title || "").trim();
+      const names = `${element.id} ${element.getAttribute("class") ?? ""}`;
+      const icon = !element.innerText && /(^|[-_ ])(close|dismiss)([-_ ]|$)/i.test(names) ? "close" : "";
+      const text = (element.value || element.innerText || element.getAttribute("aria-label") || element.title || icon).trim();
       if (!text || text.length > 40 || !wanted.test(text) || never.test(text)) continue;
-      if (!isButton && getComputedStyle(element).cursor !== "pointer" && !element.onclick) continue;
+      if (!isButton && !/\bto (start|play|begin|continue)\b/i.test(text) && getComputedStyle(element).cursor !== "pointer" && !element.onclick) continue;
       if (element.disabled || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
       if (!isHere(element)) continue;
       const box = element.getBoundingClientRect();

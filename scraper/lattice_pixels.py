@@ -166,6 +166,22 @@ def _even_gaps(count: int, spare: float) -> tuple[float, float, float]:
     return spare / (count + 1), spare / (count - 1), spare / count
 
 
+def find_buttons(picture: Picture) -> list[tuple[float, float]]:
+    """The centres of at most three patches that are shaped like buttons, the largest first."""
+    height, width = picture.shape[:2]
+    shaped = [
+        blob
+        for blob in _blobs(picture)
+        if 1.3 <= blob.width / blob.height <= 8
+        and blob.height >= 20
+        and 0.08 * width <= blob.width <= 0.8 * width
+        and blob.height <= 0.3 * height
+        and blob.area >= 0.5 * blob.width * blob.height
+    ]
+    shaped.sort(key=lambda blob: -blob.width * blob.height)
+    return [((blob.left + blob.right) / 2, (blob.top + blob.bottom) / 2) for blob in shaped[:3]]
+
+
 def _lattice_among(patches: list[Blob], total: int) -> PixelLattice | None:
     blobs = [
         blob

@@ -332,7 +332,10 @@ class LivePage:
     async def _judge_other(self, answer: Answer, before: Reading, direction: Direction) -> MoveOutcome:
         at_key = board_like(before.board, answer.at_key, self._learner.scale)
         reading = await self.read()
-        self._hands.took()
+        if at_key == reading.board != before.board:
+            self._hands.missed()  # what moved the board was something before the key
+        else:
+            self._hands.took()
         if at_key is None or at_key == before.board:
             names = self._rules.explain(before.board, direction, reading.board)
             if names == ():

@@ -103,13 +103,18 @@ class PixelEye:
         found.sort(key=lambda one: -one[0])
         return [(frame, canvas) for _, frame, canvas in found]
 
-    async def place(self) -> Region | None:
-        """Where the largest canvas is in the window."""
-        for _, canvas in await self._canvases():
+    async def buttons(self) -> list[tuple[float, float]]:
+        """Where on the largest canvas buttons may be, in the window; at last its middle."""
+        from scraper.lattice_pixels import find_buttons
+
+        for frame, canvas in await self._canvases():
+            self.frame, self._canvas = frame, canvas
             box = await canvas.bounding_box()
             if box is not None:
-                return Region(box["x"], box["y"], box["width"], box["height"])
-        return None
+                places = find_buttons(await self._picture())
+                places.append((box["width"] / 2, box["height"] / 2))
+                return [(box["x"] + x, box["y"] + y) for x, y in places]
+        return []
 
     async def region(self) -> Region | None:
         """Where the board is in the window."""

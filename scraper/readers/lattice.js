@@ -296,23 +296,27 @@
     return null;
   };
 
+  const fontOf = (element) => parseFloat(getComputedStyle(element).fontSize) || 0;
+
   // The number on a tile that is written in several pieces: digits apart, or 2 with a raised exponent.
   const pieced = (tile) => {
     const raised = tile.querySelectorAll("sup");
     if (raised.length > 1 || tile.childElementCount === 0) return NaN;
     const digits = plainDigits(tile.textContent).replace(/\s/g, "");
-    if (!raised.length) return /^\d{2,7}$/.test(digits) ? Number(digits) : NaN;
+    if (!raised.length) {
+      const fonts = [...tile.querySelectorAll("*")].filter(ownText).map(fontOf);
+      return /^\d{2,7}$/.test(digits) && Math.min(...fonts) > 0.9 * Math.max(...fonts) ? Number(digits) : NaN;
+    }
     const exponent = plainDigits(raised[0].textContent).trim();
     return digits === `2${exponent}` && /^\d{1,2}$/.test(exponent) ? 2 ** Number(exponent) : NaN;
   };
-
-  const fontOf = (element) => parseFloat(getComputedStyle(element).fontSize) || 0;
 
   const readText = (board, firstLook = false) => {
     const shift = shiftOf(board);
     const count = board.lattice.rows * board.lattice.columns;
     const stacks = Array.from({ length: count }, () => []);
     const odd = [];
+    const fonts = new Set();
     const worded = new Map(); // by cell, how large its words are written
     const written = new Map(); // and its numbers
     const whole = new Set(); // tiles whose pieces have been put together
@@ -320,13 +324,14 @@
     walk(board.scope, (element) => {
       if (NOT_BOXES.has(element.localName)) return;
       const text = ownText(element);
-      if (!text) return;
+      if (!text || (board.leastFont && fontOf(element) < board.leastFont)) return;
       const own = element.getBoundingClientRect();
       if (own.width > 0 && own.width < 3) return; // for screen readers only
       const box = tileAround(board, element);
       if (!box || !isVisible(element)) return;
       const place = placeOf(board, shift, box);
       if (!place) return;
+      if (firstLook) fonts.add(fontOf(element));
       let value = numberIn(text);
       if (Number.isNaN(value)) {
         if (/[\p{L}\p{So}]/u.test(text)) worded.set(place.cell, Math.max(fontOf(element), worded.get(place.cell) ?? 0));
@@ -352,7 +357,7 @@
     });
     const words = [...worded.keys()].filter((cell) => !stacks[cell].length).length;
     const small = [...worded].filter(([cell, size]) => size > (written.get(cell) ?? size)).length;
-    return { stacks, odd, words, named: worded.size - words, small, moving };
+    return { stacks, odd, words, named: worded.size - words, small, fonts, moving };
   };
 
   // -- values that are in class names or attributes -------------------------------------------------------------
@@ -360,7 +365,11 @@
   const tokensOf = (element) => {
     const tokens = [];
     for (const { name, value } of element.attributes) {
-      if (name === "class") {
+      if (name === "style") {
+        for (const [, property, number] of value.matchAll(/--([\w-]+)\s*:\s*"?(\d{1,7})"?\s*(?:;|$)/g)) {
+          tokens.push([`--${property}=`, Number(number)]);
+        }
+      } else if (name === "class") {
         for (const word of value.split(/\s+/)) {
           const parts = /^(.*?)(\d{1,7})$/.exec(word);
           if (parts) tokens.push([parts[1], Number(parts[2])]);
@@ -538,7 +547,15 @@
   const evidenceOf = (board) => {
     const count = board.lattice.rows * board.lattice.columns;
     if (mode === "text") {
-      const { stacks, odd, words, named, small } = readText(board, true);
+      let seen = readText(board, true);
+      // Something written small in every cell names the cell.
+      const isLabelled = seen.odd.length > 0 || seen.words > 2 || seen.stacks.every((stack) => stack.length);
+      const large = Math.max(...seen.fonts);
+      if (isLabelled && Math.min(...seen.fonts) < 0.6 * large) {
+        board.leastFont = 0.6 * large;
+        seen = readText(board, true);
+      }
+      const { stacks, odd, words, named, small } = seen;
       const tiles = stacks.filter((stack) => stack.length);
       board.odd = odd;
       // Boxes with a word and a number each count something: points, moves, time. Not so on a board that is
