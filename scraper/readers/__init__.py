@@ -48,22 +48,26 @@ POSITION_CLASSES: BoardReader = ScriptReader(
     looks_for="tiles with the classes tile-N and tile-position-X-Y",
     file="position_classes.js",
 )
+LATTICE_PARTS = ("lattice_values.js", "lattice_boxes.js", "lattice_board.js", "lattice_rows.js")
 LATTICE_TEXT: BoardReader = ScriptReader(
     name="lattice-text",
     looks_for="a grid of equal boxes with numbers in them",
     file="lattice.js",
+    parts=LATTICE_PARTS,
     mode="text",
 )
 LATTICE_CLASSES: BoardReader = ScriptReader(
     name="lattice-classes",
     looks_for="a grid of equal boxes with numbers in their classes",
     file="lattice.js",
+    parts=LATTICE_PARTS,
     mode="classes",
 )
 LATTICE_LOOKS: BoardReader = ScriptReader(
     name="lattice-looks",
     looks_for="a grid of equal boxes of few looks",
     file="lattice.js",
+    parts=LATTICE_PARTS,
     mode="looks",
     weak=True,
 )

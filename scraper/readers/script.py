@@ -43,6 +43,8 @@ class ScriptReader:
         name: what `probe` and records call it.
         looks_for: what it looks for in a page, in words.
         file: the name of the script.
+        parts: the names of scripts that it is made with, each a function of those before: it is itself a
+            function of them all then.
         mode: what the script, a function then, is to be called with to become a reader.
         weak: whether it sees boards also where there are none; such readers are asked last.
     """
@@ -50,12 +52,16 @@ class ScriptReader:
     name: str
     looks_for: str
     file: str
+    parts: tuple[str, ...] = ()
     mode: str | None = None
     weak: bool = False
 
     def script(self) -> str:
         """The text of the script."""
-        text = (resources.files(__package__) / self.file).read_text(encoding="utf-8")
+        text = _text_of(self.file)
+        if self.parts:
+            made = "".join(f"Object.assign(parts, ({_text_of(part)})(parts));\n" for part in self.parts)
+            text = f"(() => {{ const parts = {{}};\n{made}return ({text})(parts); }})()"
         return text if self.mode is None else f"({text})({self.mode!r})"
 
     def reading(self, raw: object) -> Reading:
@@ -75,6 +81,10 @@ class ScriptReader:
                 "expected 2 to 8 rows and columns of tiles that are powers of two"
             ) from error
         return Reading(board, _score(seen.score), _score(seen.best), _status(seen, board), self.name)
+
+
+def _text_of(file: str) -> str:
+    return (resources.files(__package__) / file).read_text(encoding="utf-8")
 
 
 def board_of(cells: list[int], rows: int, columns: int) -> Board:
