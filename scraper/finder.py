@@ -178,14 +178,7 @@ class Finder:
                     if await resort():
                         calm_since = loop.time() - SETTLED_S / 2
                         break
-            longest = self._patience.board / 1000
-            if self._probe.given_up:
-                longest = min(longest, SETTLED_S / 2)
-            elif self._probe.reasons:
-                longest = min(longest, DECIDED_S)
-            if loop.time() - began >= longest and await self._still_loads():
-                longest += LONGEST_LOAD_S
-            if loop.time() - began >= longest:
+            if await self._is_late(loop.time() - began):
                 raise self._probe.no_board()
             await self._probe.await_change()
         await self._focus_frame()
@@ -207,6 +200,17 @@ class Finder:
             return False
         self._sees_pixels = await self._pixels.find()
         return self._sees_pixels
+
+    async def _is_late(self, waited: float) -> bool:
+        """Whether no board is going to come any more."""
+        longest = self._patience.board / 1000
+        if self._probe.given_up:
+            longest = min(longest, SETTLED_S / 2)
+        elif self._probe.reasons:
+            longest = min(longest, DECIDED_S)
+        if waited >= longest and await self._still_loads():
+            longest += LONGEST_LOAD_S
+        return waited >= longest
 
     async def _still_loads(self) -> bool:
         """Whether more of the page is on its way, or it says so."""

@@ -25,6 +25,10 @@ class Learner:
     """Turns what readers return into boards of face values."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: what was read was no board, or another one."""
         self.book: LookBook | None = None
         self.looks: Looks = ()
         """The looks of the last reading; empty where tiles have numbers."""

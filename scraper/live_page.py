@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import collections
-import contextlib
 import dataclasses
 import functools
 import logging
@@ -24,26 +23,18 @@ from scraper.controls import KEEP_GOING, NEW_GAME, Controls
 from scraper.finder import Finder
 from scraper.gates import GO_ON, NEW, Gates
 from scraper.hands import Hands, Region
-from scraper.learner import FIRST_RANK, Learner
+from scraper.judge import OFFENCES, Judge
+from scraper.learner import Learner
+from scraper.opening import Opening
 from scraper.pixels import PixelEye
 from scraper.probe import Answer, Patience, Probe, ProbeGoneError, first_line
 from scraper.readers import PIXELS, READERS, BoardReader
-from scraper.readers.script import board_of
 from scraper.reading import Reading, Status
-from scraper.settle import MoveOutcome, Slid, Trust, Unchanged, Unexplained, is_slide_with_spawn
+from scraper.settle import MoveOutcome, Unchanged, Unexplained
 from scraper.site_profile import SiteProfile
-from scraper.variants import DOUBLED, RANKS, PageRules, spawned_values
 
 logger = logging.getLogger(__name__)
 
-OFFENCES = 4
-"""So many boards in a row that defy the rules, and the reader is not believed any more."""
-FORGIVEN = 0.5
-"""How much of an offence one move by the rules makes good."""
-RIVALS_MOVE_S = 1.2
-"""Of several boards the ones that move within this time, with no key pressed, are played by somebody else."""
-MOST_RIVALS = 4
-CALIBRATION_MOVES = 80
 HISTORY = 60
 QUICK_MOVES = 6
 LEAST_IDLE_MS = 250
@@ -85,18 +76,16 @@ class LivePage:
         self._hands = Hands(page, self._gates, self._site.input)
         self._hands.region = self._finder.region
         self._learner = Learner()
-        self._rules = PageRules()
+        self._judge = Judge(self._learner)
+        self._opening = Opening(self, self._finder, self._hands, self._learner, self._judge.rules)
         self._url = ""
         self._forget_page()
 
     def _forget_page(self) -> None:
         self._finder.forget()
         self._hands.forget()
-        self._trust = Trust()
-        self._scores_by_rules = True
-        self._shows_score = True
-        self._offences = 0.0
-        self._slowest = 0.0
+        self._judge.forget()
+        self._slowest = self._began = 0.0
         self._attempt: tuple[Board, Direction] | None = None
 
     @property
@@ -107,11 +96,11 @@ class LivePage:
     @property
     def rules(self) -> tuple[str, ...]:
         """In what the page's rules were seen to differ from those of 2048."""
-        return tuple(self._rules.names)
+        return tuple(self._judge.rules.names)
 
     def afterstate(self, board: Board, direction: Direction) -> Board:
         """What a move slides to on this page, by its own rules where they are known to differ."""
-        return self._rules.afterstate(board, direction)
+        return self._judge.rules.afterstate(board, direction)
 
     @property
     def played_with(self) -> str | None:
@@ -140,7 +129,7 @@ class LivePage:
         await self._load(url)
         for selector in self._site.buttons.start:
             await self._controls.click(self._page.locator(selector).first)
-        return await self._calibrated(await self._of_rivals(await self.read()))
+        return await self._opening.played(await self._opening.of_rivals(await self.read()))
 
     async def read(self) -> Reading:
         """The board, once it is at rest."""
@@ -168,50 +157,40 @@ class LivePage:
             RulesError: the direction does not change the board.
             PageError: the page has gone or does not answer.
         """
-        slide = before.board.slide(direction)
-        if not slide.moved:
+        if not before.board.slide(direction).moved:
             raise RulesError(f"{direction} does not change {before.board}: expected a legal direction")
         if (before.board, direction) != self._attempt:
             if self._hands.proven is not None:
                 self._hands.give_up()  # what was missed so far was another move
             self._attempt = before.board, direction
-        expects_score = before.score is not None and self._scores_by_rules
-        request = {
-            "before": self._faces(before.board),
-            "afters": [self._faces(after) for after in self._rules.afters(before.board, direction)],
-            "spawn": {
-                "values": [(1 << value) // self._learner.scale for value in sorted(self._rules.values)],
-                "least": self._rules.least,
-                "most": self._rules.most,
-            },
-            "score": str((before.score or 0) + slide.reward) if expects_score else None,
-            "looksBefore": self._learner.looks,
-            "trusting": self._trust.earned,
-            "quiet": self._patience.quiet,
-            "quietOther": self._patience.quiet_other,
-            "idle": self._idle(weak=before.reader in WEAK),
-        }
         try:
-            eye = await self._finder.eye()
-            await self._within(self._hands.prepare())
-            began = time.monotonic()
-            act: Awaitable[None] | None = self._within(self._hands.move(direction))
-            if not self._hands.at_once and act is not None:
-                await act
-                act = None
-            wait = self._ask(eye, "awaitSlide", request, self._patience.cap, direction)
-            answer = await _while_waiting(wait, act)
+            answer = await self._asked(before, direction)
         except ProbeGoneError:
             return Unexplained(await self.read(), f"the page loaded anew after {direction} on {before.board}")
-        outcome = await self._judge(answer, before, direction)
-        self.history.append(_noted(before, direction, outcome, time.monotonic() - began))
+        outcome = await self._outcome(answer, before, direction)
+        self.history.append(_noted(before, direction, outcome, time.monotonic() - self._began))
         if not isinstance(outcome, Unchanged):
-            self._slowest = max(self._slowest * 0.9, time.monotonic() - began)
+            self._slowest = max(self._slowest * 0.9, time.monotonic() - self._began)
         if isinstance(outcome, Unchanged) and outcome.exhausted and self._hands.proven is None:
             return await self._another_board(
                 outcome, f"{direction} on {before.board} did nothing on this one"
             )
         return await self._held_to_rules(outcome)
+
+    async def _asked(self, before: Reading, direction: Direction) -> Answer:
+        """Make a move in the way whose turn it is, and have the page's script look at what comes of it."""
+        question = self._judge.question(
+            before, direction, self._patience, self._idle(weak=before.reader in WEAK)
+        )
+        eye = await self._finder.eye()
+        await self._within(self._hands.prepare())
+        self._began = time.monotonic()
+        act: Awaitable[None] | None = self._within(self._hands.move(direction))
+        if not self._hands.at_once and act is not None:
+            await act
+            act = None
+        wait = self._ask(eye, "awaitSlide", question, self._patience.cap, direction)
+        return await _while_waiting(wait, act)
 
     async def _another_board(self, outcome: Unchanged, why: str) -> Unchanged:
         """Where no move has ever worked: the board that is played may be another."""
@@ -273,7 +252,7 @@ class LivePage:
         Raises:
             PageError: neither leads to a new game.
         """
-        self._scores_by_rules = True
+        self._judge.scores_by_rules = True
         await self._finder.eye()
         button = await self._button(NEW_GAME, self._site.buttons.new_game)
         if button is not None:
@@ -300,7 +279,7 @@ class LivePage:
 
     # -- moves --------------------------------------------------------------------------------------------
 
-    async def _judge(self, answer: Answer, before: Reading, direction: Direction) -> MoveOutcome:
+    async def _outcome(self, answer: Answer, before: Reading, direction: Direction) -> MoveOutcome:
         """What a key came to, from what the page's script saw."""
         if answer.outcome == "unchanged":
             self._hands.missed()
@@ -309,136 +288,33 @@ class LivePage:
                 reading = dataclasses.replace(reading, status=await self._gates.says())
             return Unchanged(reading, exhausted=self._hands.exhausted)
         learned = self._learner.take(answer, direction)
-        if answer.outcome != "slid" and learned is None:
-            return await self._judge_other(answer, before, direction)
-        reading = self._read(answer)
-        self._hands.took()
-        if learned is False and answer.outcome != "slid":
-            return await self._judge_other(answer, before, direction)
-        slide = before.board.slide(direction)
-        standard = learned or is_slide_with_spawn(before.board, direction, reading.board)
-        names = () if standard else self._rules.explain(before.board, direction, reading.board)
-        if names:
-            return self._deviating(names, reading, before, direction)
-        early = board_like(before.board, answer.early, self._learner.scale)
-        self._trust.note(early, reading.board, merged=slide.reward > 0)
-        if reading.score is not None and reading.score != (before.score or 0) + slide.reward:
-            self._scores_by_rules = False
-            if reading.reader != "position-classes":
-                self._shows_score = False  # a number that was taken for the score, and is not
-                reading = dataclasses.replace(reading, score=None)
-        return Slid(reading)
-
-    async def _judge_other(self, answer: Answer, before: Reading, direction: Direction) -> MoveOutcome:
-        at_key = board_like(before.board, answer.at_key, self._learner.scale)
+        if answer.outcome == "slid" or learned:
+            reading = self._read(answer)
+            self._hands.took()
+            return self._judge.slid(answer, reading, before, direction, learned=bool(learned))
         reading = await self.read()
+        at_key = self._judge.at_key(answer, before)
         if at_key == reading.board != before.board:
             self._hands.missed()  # what moved the board was something before the key
         else:
             self._hands.took()
-        if at_key is None or at_key == before.board:
-            names = self._rules.explain(before.board, direction, reading.board)
-            if names == ():
-                return Slid(reading)
-            if names:
-                return self._deviating(names, reading, before, direction)
-            self._trust.revoke()
-            return Unexplained(
-                reading, f"{direction} on {before.board} led to {reading.board}, which no spawn explains"
-            )
-        # The board before may have been believed too early: have more patience from now on.
-        self._trust.revoke()
-        if not at_key.slide(direction).moved:
-            names = self._rules.explain_idle(at_key, reading.board)
-            if names:
-                return self._deviating(names, reading, before, direction)
-        then = "" if is_slide_with_spawn(at_key, direction, reading.board) else " not"
-        return Unexplained(
-            reading,
-            f"when {direction} was pressed on {before.board} the page already showed {at_key}; "
-            f"{reading.board} does{then} follow from that",
-            at_key,
-        )
-
-    def _deviating(
-        self, names: tuple[str, ...], reading: Reading, before: Reading, direction: Direction
-    ) -> MoveOutcome:
-        """A move by rules of the page's own."""
-        self._rules.adopt(names, spawned_values(names))
-        self._scores_by_rules = False
-        why = f"{direction} on {before.board} led to {reading.board}: {'; '.join(names)}"
-        return Unexplained(reading, why, rules=names)
+        return self._judge.other(answer, reading, before, direction)
 
     async def _held_to_rules(self, outcome: MoveOutcome) -> MoveOutcome:
-        """Believe a reader only while the rules are obeyed; else the next one."""
-        if isinstance(outcome, Unexplained) and not outcome.rules and "loaded anew" not in outcome.why:
-            # Where the key itself did nothing, it was the click before it that changed something.
-            self._offences += 2 if outcome.at_key == outcome.reading.board else 1
-        elif isinstance(outcome, Slid):
-            self._offences = max(0, self._offences - FORGIVEN)
-        if self._offences < OFFENCES:
+        """Believe a reader only while the rules are obeyed; else another board, else the next reader."""
+        if not self._judge.offends(outcome):
             return outcome
-        self._offences = 0
-        if await self._finder.skip(getattr(outcome, "why", "")):
+        why = outcome.why if isinstance(outcome, Unexplained) else ""
+        if await self._finder.skip(why):
             return Unexplained(await self.read(), "another board of the page is looked at")
         name = outcome.reading.reader
-        self._finder.give_up(
-            name, f"{OFFENCES} boards in a row defy the rules of 2048: {getattr(outcome, 'why', '')}"
-        )
-        self._learner = Learner()
+        self._finder.give_up(name, f"{OFFENCES} boards in a row defy the rules of 2048: {why}")
+        self._learner.forget()
         return Unexplained(await self.read(), f"the reader {name} was given up")
-
-    async def _of_rivals(self, reading: Reading) -> Reading:
-        """Where there are several boards: one that does not move by itself."""
-        for _ in range(MOST_RIVALS):
-            if not self._learner.rivals:
-                break
-            await asyncio.sleep(RIVALS_MOVE_S)
-            now = await self.read()
-            if now.board == reading.board or not await self._finder.skip("it moves by itself"):
-                return now
-            reading = await self.read()
-        return reading
-
-    async def _calibrated(self, reading: Reading) -> Reading:
-        """Play until it is known what looks are worth, or that doubtful numbers obey the rules."""
-        moves = tries = 0
-        while tries < CALIBRATION_MOVES and self._learner.doubts(reading, moves):
-            tries += 1
-            legal = reading.board.legal_directions()
-            if not legal or reading.status is Status.OVER:
-                return await self.new_game()
-            direction = max(legal, key=lambda d: reading.board.slide(d).reward)
-            outcome = await self.move(reading, direction)
-            reading = outcome.reading
-            if isinstance(outcome, Unchanged) and outcome.exhausted:
-                self._hands.give_up()
-                self._finder.give_up(
-                    reading.reader,
-                    f"{direction} on {reading.board} did nothing in any way that was tried",
-                    moved=self._hands.proven is not None,
-                )
-                self._learner = Learner()
-                reading, moves = await self.read(), 0
-            if isinstance(outcome, Unexplained) and not outcome.rules and self._learner.ranks:
-                raise PageError(
-                    f"{self._url} is no game of 2048 that can be played: its tiles show {FIRST_RANK}, which "
-                    "is no power of two and is not made of two 2s"
-                )
-            moves = moves + 1 if isinstance(outcome, Slid) else moves
-        if self._learner.scale > 1:
-            self._rules.adopt([DOUBLED])
-        if self._learner.ranks:
-            self._rules.adopt([RANKS])
-        return reading
 
     def _read(self, answer: Answer) -> Reading:
         """The reading in an answer, with what was learned of looks and scale."""
-        reading = self._probe.reading(answer, self._learner.raw(answer))
-        return reading if self._shows_score else dataclasses.replace(reading, score=None)
-
-    def _faces(self, board: Board) -> list[int]:
-        return [(1 << exponent) // self._learner.scale if exponent else 0 for exponent in board.cells]
+        return self._judge.shown(self._probe.reading(answer, self._learner.raw(answer)))
 
     async def _settled(
         self, *, fresh: bool = False, unblocked: bool = False, meanwhile: Awaitable[None] | None = None
@@ -533,12 +409,3 @@ def _noted(before: Reading, direction: Direction, outcome: MoveOutcome, seconds:
 
 def _is_new(reading: Reading) -> bool:
     return reading.status is Status.PLAYING and reading.board.max_tile <= 4
-
-
-def board_like(board: Board, cells: list[int] | None, scale: int) -> Board | None:
-    """The board of these face values if it has that board's size and is one at all."""
-    if cells is None:
-        return None
-    with contextlib.suppress(RulesError):
-        return board_of([cell * scale for cell in cells], board.rows, board.columns)
-    return None

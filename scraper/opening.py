@@ -1,0 +1,116 @@
+"""Making sure, by some moves, that what was found on a page is the board that is played on it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from game2048.direction import Direction
+from game2048.errors import PageError
+from scraper.finder import Finder
+from scraper.hands import Hands
+from scraper.learner import FIRST_RANK, Learner
+from scraper.reading import Reading, Status
+from scraper.settle import MoveOutcome, Slid, Unchanged, Unexplained
+from scraper.variants import DOUBLED, RANKS, PageRules
+
+MOVES = 80
+"""After so many moves what is not known by then is guessed."""
+RIVALS_MOVE_S = 1.2
+"""Of several boards the ones that move within this time, with no key pressed, are played by somebody else."""
+MOST_RIVALS = 4
+
+
+class Playable(Protocol):
+    """A page that can be looked at and played."""
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        ...
+
+    async def read(self) -> Reading:
+        """The board, once it is at rest."""
+        ...
+
+    async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
+        """Make a move and wait until the page has answered."""
+        ...
+
+    async def new_game(self) -> Reading:
+        """Start a new game."""
+        ...
+
+
+class Opening:
+    """The moves before a game that are not recorded.
+
+    Args:
+        page: where they are made.
+        finder: what found the board.
+        hands: what makes the moves.
+        learner: what is known of the tiles.
+        rules: the page's.
+    """
+
+    def __init__(
+        self, page: Playable, finder: Finder, hands: Hands, learner: Learner, rules: PageRules
+    ) -> None:
+        self._page = page
+        self._finder = finder
+        self._hands = hands
+        self._learner = learner
+        self._rules = rules
+
+    async def of_rivals(self, reading: Reading) -> Reading:
+        """Where there are several boards: one that does not move by itself."""
+        for _ in range(MOST_RIVALS):
+            if not self._learner.rivals:
+                break
+            await asyncio.sleep(RIVALS_MOVE_S)
+            now = await self._page.read()
+            if now.board == reading.board or not await self._finder.skip("it moves by itself"):
+                return now
+            reading = await self._page.read()
+        return reading
+
+    async def played(self, reading: Reading) -> Reading:
+        """Play until it is known what looks are worth, or that doubtful numbers obey the rules.
+
+        Raises:
+            PageError: it is another game.
+        """
+        moves = tries = 0
+        while tries < MOVES and self._learner.doubts(reading, moves):
+            tries += 1
+            legal = reading.board.legal_directions()
+            if not legal or reading.status is Status.OVER:
+                return await self._page.new_game()
+            slides = {direction: reading.board.slide(direction) for direction in legal}
+            direction = max(legal, key=lambda d: slides[d].reward)
+            outcome = await self._page.move(reading, direction)
+            if isinstance(outcome, Unchanged) and outcome.exhausted:
+                self._give_up(outcome.reading, direction)
+                reading, moves = await self._page.read(), 0
+                continue
+            reading = outcome.reading
+            if isinstance(outcome, Unexplained) and not outcome.rules and self._learner.ranks:
+                raise PageError(
+                    f"{self._page.url} is no game of 2048 that can be played: its tiles show {FIRST_RANK}, "
+                    "which is no power of two and is not made of two 2s"
+                )
+            moves += isinstance(outcome, Slid)
+        if self._learner.scale > 1:
+            self._rules.adopt([DOUBLED])
+        if self._learner.ranks:
+            self._rules.adopt([RANKS])
+        return reading
+
+    def _give_up(self, reading: Reading, direction: Direction) -> None:
+        self._hands.give_up()
+        self._finder.give_up(
+            reading.reader,
+            f"{direction} on {reading.board} did nothing in any way that was tried",
+            moved=self._hands.proven is not None,
+        )
+        self._learner.forget()
