@@ -38,8 +38,6 @@ BUTTONS = {
 }
 HOLD_S = 0.06
 """How long a key is held for pages that look at the keys now and then."""
-BESIDE = 0.38
-"""How far from the middle of the board a click is, as a share of the board, where clicks move the tiles."""
 REACH = 0.3
 """How far a drag or swipe goes, as a share of the board."""
 
@@ -159,7 +157,6 @@ class Hands:
             Way("letter keys", self._letters),
             Way("buttons", self._buttons),
             Way("mouse drag", self._drag),
-            Way("clicks beside the middle", self._click_beside),
             Way("touch swipe", self._swipe),
         ]
         self._ways = [way for way in ways if only is None or way.name in only] or ways
@@ -288,15 +285,6 @@ class Hands:
         await mouse.down()
         await mouse.move(x + dx * region.width * REACH, y + dy * region.height * REACH, steps=6)
         await mouse.up()
-        return True
-
-    async def _click_beside(self, direction: Direction) -> bool:
-        """Click on the side of the board that the tiles are to go to."""
-        region = await self.region()
-        if region is None:
-            return False
-        (x, y), (dx, dy) = region.centre, STEPS[direction]
-        await self._page.mouse.click(x + dx * region.width * BESIDE, y + dy * region.height * BESIDE)
         return True
 
     async def _swipe(self, direction: Direction) -> bool:

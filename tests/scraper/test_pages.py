@@ -18,7 +18,7 @@ from game2048.errors import PageError
 from scraper.live_page import LivePage
 from scraper.page import Reading, Slid, Status, Unchanged, Unexplained
 from scraper.tabs import live_page
-from scraper.variants import CHAIN, DOUBLED, FAR_END, SPAWNED
+from scraper.variants import CHAIN, DOUBLED, FAR_END, IDLE_SPAWN, RANKS, SPAWNED
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -64,6 +64,19 @@ KINDS = [
     Kind("shadow", size=(4, 6)),
     Kind("loose", size=(5, 5)),
     Kind("svg", rules=(DOUBLED,)),
+    Kind("rivals"),
+    Kind("right-to-left"),
+    Kind("asks-at-win"),
+    Kind("ranks", rules=(RANKS,)),
+    Kind("raised"),
+    Kind("apart"),
+    Kind("worded"),
+    Kind("labelled"),
+    Kind("variables", reader="lattice-classes"),
+    Kind("close-icon"),
+    Kind("drawn-buttons", hands="buttons"),
+    Kind("written"),
+    Kind("idle-spawn", rules=(IDLE_SPAWN,)),
 ]
 
 WAITING = [
@@ -72,6 +85,8 @@ WAITING = [
     Kind("swipe", hands="touch swipe"),
     Kind("drag", hands="mouse drag"),
     Kind("late"),
+    Kind("loading"),
+    Kind("example-board"),
 ]
 """Pages that keep one waiting: played side by side."""
 PICTURED = [
@@ -83,6 +98,9 @@ PICTURED = [
     Kind("canvas-clear", reader="pixels"),
     Kind("canvas-pulse", reader="pixels"),
     Kind("canvas-loose", reader="pixels"),
+    Kind("canvas-menu", reader="pixels"),
+    Kind("symbols", reader="lattice-looks"),
+    Kind("cell-canvases", reader="lattice-looks"),
 ]
 """Pages whose tiles must be learned from their looks."""
 
@@ -184,10 +202,16 @@ async def test_a_game_drawn_by_phaser_is_played(game: LivePage, pages_url: str) 
         ("fibonacci", "its tiles show 3"),
         ("threes", "3, 9, not powers of two"),
         ("prose", "no board of 2048 found"),
+        ("calendar", "its tiles show 3, 5, 6, 7, not powers of two"),
+        ("chessboard", "as far as lattice-looks can tell: .* did nothing in any way"),
+        ("small-sudoku", "as far as lattice-text can tell: .* did nothing in any way"),
+        ("canvas-cards", "as far as pixels can tell: .* did nothing in any way"),
+        ("lamps", "as far as lattice-looks can tell: .* defy the rules"),
     ],
 )
 async def test_what_is_not_2048_is_refused_with_the_reason(
     game: LivePage, kinds_url: str, name: str, why: str
 ) -> None:
-    with pytest.raises(PageError, match=why):
+    with pytest.raises(PageError, match=why) as told:
         await game.open(f"{kinds_url}{name}.html")
+    assert ". " not in str(told.value)  # one sentence
