@@ -25,7 +25,7 @@ SETTLED_S = 0.6
 """For so long the readers that cannot be mistaken look alone, before anything is clicked or guessed."""
 DECIDED_S = 2.0
 """For so long a board that is none of 2048 may still turn into one."""
-LONGEST_LOAD_S = 8.0
+LONGEST_LOAD_S = 12.0
 """How much longer a page that is still loading is waited for."""
 
 

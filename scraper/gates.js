@@ -3,7 +3,8 @@
 // One expression: a function of {words, area} that returns the centres of the visible things to click that say
 // one of these words, those that say the least first, in the frame's coordinates. `taboo` words are never
 // clicked, and nothing that leads away from the page.
-({ pattern, taboo, taken }) => {
+({ pattern, taboo, taken, modal }) => {
+  const MODAL = "dialog[open], [role=dialog], [role=alertdialog], [aria-modal=true]";
   const wanted = new RegExp(pattern, "iu");
   const never = new RegExp(taboo, "iu");
   const found = [];
@@ -21,6 +22,7 @@
       const text = (element.value || element.innerText || element.getAttribute("aria-label") || element.title || icon).trim();
       if (!text || text.length > 40 || !wanted.test(text) || never.test(text)) continue;
       if (!isButton && !/\bto (start|play|begin|continue)\b/i.test(text) && getComputedStyle(element).cursor !== "pointer" && !element.onclick) continue;
+      if (modal && !(isButton && element.closest(MODAL))) continue;
       if (element.disabled || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
       if (!isHere(element)) continue;
       const box = element.getBoundingClientRect();

@@ -40,6 +40,7 @@ WON = (
     r"\bcongratulations\b|\bwinner\b|\bgewonnen\b|\bvous avez gagné\b"
 )
 OVER = r"\bgame over\b|\byou (lose|lost)\b|\bno (more )?moves\b|\bverloren\b|\bperdu\b"
+ANYTHING = r"\w"
 NEVER = (
     r"(share|tweet|facebook|download|install|github|log ?in|sign|buy|donat|subscribe|delete|undo|hint|auto|"
     r"ai\b|solve|bot\b|how to|rules|settings|score)"
@@ -66,14 +67,20 @@ class Gates:
         """The page has loaded anew."""
         self.taken.clear()
 
-    async def open_one(self, *patterns: str, in_game: bool = False) -> bool:
-        """Click the first thing that says one of these words; whether there was one."""
+    async def open_one(self, *patterns: str, in_game: bool = False, modal: bool = False) -> bool:
+        """Click the first thing that says one of these words; whether there was one.
+
+        Args:
+            patterns: of the words, the most wanted first.
+            in_game: then nothing is clicked that may end the game.
+            modal: only buttons of dialogs that lie over the page.
+        """
         taboo = NEVER_IN_GAME if in_game else NEVER
         if in_game:
             self.taken.clear()  # a message may come back
         for pattern in patterns:
             for frame in self.page.frames:
-                for found in await self._find(frame, pattern, taboo):
+                for found in await self._find(frame, pattern, taboo, modal=modal):
                     if await self._click(frame, found):
                         return True
         return False
@@ -88,10 +95,12 @@ class Gates:
             return Status.WON
         return Status.OVER if re.search(OVER, text, re.IGNORECASE) else Status.PLAYING
 
-    async def _find(self, frame: Frame, pattern: str, taboo: str) -> list[_Found]:
+    async def _find(self, frame: Frame, pattern: str, taboo: str, *, modal: bool) -> list[_Found]:
         script = (resources.files(__package__) / "gates.js").read_text(encoding="utf-8")
         with contextlib.suppress(PlaywrightError, msgspec.ValidationError):
-            raw = await frame.evaluate(script, {"pattern": pattern, "taboo": taboo, "taken": self.taken})
+            raw = await frame.evaluate(
+                script, {"pattern": pattern, "taboo": taboo, "taken": self.taken, "modal": modal}
+            )
             return msgspec.convert(raw, list[_Found], strict=False)
         return []
 

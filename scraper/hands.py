@@ -18,7 +18,7 @@ from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from game2048.direction import Direction
-from scraper.gates import CONSENT, GO_ON, START, Gates, place_in_page
+from scraper.gates import ANYTHING, CONSENT, GO_ON, START, Gates, place_in_page
 
 logger = logging.getLogger(__name__)
 
@@ -248,7 +248,9 @@ class Hands:
 
     async def clear(self) -> None:
         """Take away what covers the page, and give the board the focus."""
-        await self._gates.open_one(GO_ON, CONSENT, START, in_game=self._proven is not None)
+        in_game = self._proven is not None
+        if not await self._gates.open_one(GO_ON, CONSENT, START, in_game=in_game):
+            await self._gates.open_one(ANYTHING, in_game=in_game, modal=True)
         with contextlib.suppress(PlaywrightError):
             region = await self.region()
             if region is not None and not await self._page.evaluate(IS_BUTTON, list(region.centre)):

@@ -141,7 +141,7 @@
     const stillThere = () => {
       if (!board.scope.isConnected) return false;
       if (board.written) return readWritten(board) !== null;
-      if (board.structured) return linesOf(board.scope).length === board.lattice.rows;
+      if (board.structured) return linesOf(board.scope, board.isFlat).length === board.lattice.rows;
       const box = board.scope.getBoundingClientRect();
       return Math.abs(box.width - board.home.width) < 2 && Math.abs(box.height - board.home.height) < 2;
     };

@@ -3,7 +3,7 @@
 (parts) => {
   const { isPower, numberIn } = parts;
 
-  const SMALLEST = 20;
+  const SMALLEST = 14;
   const LARGEST = 400;
   const MAX_SIDE = 8;
   const NOT_BOXES = new Set(["html", "body", "head", "script", "style", "link", "meta", "br", "option", "iframe"]);

@@ -3,11 +3,35 @@
 (parts) => {
   const { NOT_BOXES, MAX_SIDE, isVisible, walk, boxOf, isPower, numberIn } = parts;
 
-  // Rows of cells whose sizes follow what is in them: known by their order alone.
-  const linesOf = (holder) => {
-    let lines = [...holder.children].map((line) => [...line.children]);
-    const columns = lines[0]?.length ?? 0;
-    if (columns < 2 || lines.length < 2 || lines.some((line) => line.length !== columns)) return lines;
+  // Rows of cells whose sizes follow what is in them, known by their order: each row an element (with a heading
+  // or two above or below), or all cells in one element, told apart by how high they stand.
+  const rowsOf = (holder) => {
+    let best = [];
+    let run = [];
+    for (const line of holder.children) {
+      const cells = [...line.children];
+      if (run.length && run[0].length !== cells.length) run = [];
+      if (cells.length > 1) run = [...run, cells];
+      if (run.length > best.length) best = run;
+    }
+    return best;
+  };
+
+  const flatRowsOf = (holder) => {
+    const rows = [];
+    for (const cell of holder.children) {
+      const box = boxOf(cell);
+      if (!box.w || !box.h) continue;
+      const row = rows.find((other) => Math.abs(other.y - box.y) < 0.3 * box.h);
+      if (row) row.cells.push({ cell, x: box.x });
+      else rows.push({ y: box.y, cells: [{ cell, x: box.x }] });
+    }
+    rows.sort((a, b) => a.y - b.y);
+    return rows.map(({ cells }) => cells.sort((a, b) => a.x - b.x).map(({ cell }) => cell));
+  };
+
+  const turned = (lines) => {
+    if (lines.length < 2 || lines[0].length < 2) return lines;
     const corner = boxOf(lines[0][0]);
     const next = boxOf(lines[0][1]);
     if (Math.abs(next.y - corner.y) > Math.abs(next.x - corner.x)) {
@@ -18,31 +42,39 @@
     if (last.y < corner.y) lines.reverse();
     return lines;
   };
+
+  const linesOf = (holder, isFlat) => (isFlat ? flatRowsOf(holder) : turned(rowsOf(holder)));
+
+  const boardOf = (holder, isFlat) => {
+    const lines = linesOf(holder, isFlat);
+    const rows = lines.length;
+    const columns = lines[0]?.length ?? 0;
+    if (rows < 2 || columns < 2 || rows > MAX_SIDE || columns > MAX_SIDE || (isFlat && rows * columns < 9)) return null;
+    if (lines.some((line) => line.length !== columns)) return null;
+    const values = lines.flat().map((cell) => {
+      const text = (cell.textContent ?? "").trim();
+      return text === "" ? 0 : numberIn(text);
+    });
+    if (!values.every((value) => value === 0 || isPower(value)) || !values.some((v) => v) || values.every((v) => v)) return null;
+    const first = boxOf(lines[0][0]);
+    const last = boxOf(lines.at(-1).at(-1));
+    const [px, py] = [(last.x - first.x) / (columns - 1), (last.y - first.y) / (rows - 1)];
+    const lattice = { rows, columns, w: px, h: py, px, py, x: first.x, y: first.y, boxes: [] };
+    return { lattice, scope: holder, home: holder.getBoundingClientRect(), prefix: null, structured: true, isFlat };
+  };
+
   const structuredBoard = () => {
     let best = null;
     walk(document.documentElement, (holder) => {
-      const rows = holder.childElementCount;
-      if (best || rows < 2 || rows > MAX_SIDE || NOT_BOXES.has(holder.localName)) return;
-      const lines = linesOf(holder);
-      const columns = lines[0].length;
-      if (columns < 2 || columns > MAX_SIDE || lines.some((line) => line.length !== columns)) return;
-      const values = lines.flat().map((cell) => {
-        const text = (cell.textContent ?? "").trim();
-        return text === "" ? 0 : numberIn(text);
-      });
-      if (!values.every((value) => value === 0 || isPower(value)) || !values.some((v) => v) || values.every((v) => v)) return;
-      if (!isVisible(holder)) return;
-      const home = holder.getBoundingClientRect();
-      const w = home.width / columns;
-      const h = home.height / rows;
-      const lattice = { rows, columns, w, h, px: w, py: h, x: home.left + w / 2, y: home.top + h / 2, boxes: [] };
-      best = { board: { lattice, scope: holder, home, prefix: null, structured: true } };
+      if (best || holder.childElementCount < 2 || holder.childElementCount > 100 || NOT_BOXES.has(holder.localName)) return;
+      const board = boardOf(holder, false) ?? boardOf(holder, true);
+      if (board && isVisible(holder)) best = { board };
     });
     return best;
   };
 
   const readStructure = (board) => {
-    const lines = linesOf(board.scope);
+    const lines = linesOf(board.scope, board.isFlat);
     const { rows, columns } = board.lattice;
     if (lines.length !== rows || lines.some((line) => line.length !== columns)) return null;
     const stacks = lines.flat().map((cell) => {

@@ -98,8 +98,9 @@
     if (style.backgroundImage !== "none") parts.push(style.backgroundImage, style.backgroundPosition);
     if (element.localName === "img") parts.push(element.currentSrc || element.src);
     if (element.localName === "canvas") parts.push(pictureOf(element));
-    if (element.localName === "svg") parts.push(element.innerHTML);
-    else if (element instanceof SVGElement) parts.push(element.localName, style.fill, element.getAttribute("d") ?? "", element.getAttribute("href") ?? "");
+    if (style.filter !== "none") parts.push(style.filter);
+    if (element.localName === "svg") parts.push(element.innerHTML.replace(/\s(id|data-[\w-]+)="[^"]*"|url\([^)]*\)/g, ""));
+    else if (element instanceof SVGElement) parts.push(element.localName, style.fill.replace(/url\([^)]*\)/g, ""), element.getAttribute("d") ?? "", element.getAttribute("href") ?? "");
     return parts.join("|");
   };
 
