@@ -25,6 +25,8 @@ SETTLED_S = 0.6
 """For so long the readers that cannot be mistaken look alone, before anything is clicked or guessed."""
 DECIDED_S = 2.0
 """For so long a board that is none of 2048 may still turn into one."""
+MOST_SKIPS = 5
+"""So many boards of a page are looked at."""
 LONGEST_LOAD_S = 12.0
 """How much longer a page that is still loading is waited for."""
 
@@ -87,12 +89,14 @@ class Finder:
         self._patience = patience
         self._pixels = PixelEye(page, patience)
         self._sees_pixels = False
+        self._skips = 0
         self._traffic = Traffic(page)
 
     def forget(self) -> None:
         """Look for the board anew before the next question."""
         self._probe.forget()
         self._sees_pixels = False
+        self._skips = 0
         self._gates.forget()
 
     def give_up(self, name: str, why: str, *, moved: bool = True) -> None:
@@ -111,8 +115,9 @@ class Finder:
 
     async def skip(self, why: str) -> bool:
         """Look at another board that the same reader sees; whether there is one."""
-        if self._sees_pixels or not await self._probe.skip():
+        if self._sees_pixels or self._skips >= MOST_SKIPS or not await self._probe.skip():
             return False
+        self._skips += 1
         logger.info("looking at another board of the page: %s", why)
         return True
 

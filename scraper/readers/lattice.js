@@ -89,6 +89,8 @@
     other.rows === rows && other.columns === columns &&
     Math.abs(other.x - x - scrollX) < 0.5 * px && Math.abs(other.y - y - scrollY) < 0.5 * py;
 
+  const isSkipped = (lattice) => skipped.some((other) => isSame(other, lattice));
+
   // Whether another board of the same size lies beside this one.
   const isRivalOf = ({ lattice }, { lattice: other }) =>
     lattice.rows * lattice.columns >= 9 && other.rows === lattice.rows && other.columns === lattice.columns &&
@@ -104,7 +106,7 @@
     let why = null;
     const boards = [];
     const consider = (lattice) => {
-      if (skipped.some((other) => isSame(other, lattice))) return;
+      if (isSkipped(lattice)) return;
       lattice.allBoxes = boxes;
       const board = makeBoard(lattice);
       let evidence = evidenceOf(board);
@@ -124,9 +126,10 @@
       groupsBySize(boxes).flatMap(latticesIn).forEach(consider);
     }
     const ordered = mode === "text" && !why ? structuredBoard() : null;
-    if (ordered && (!best || isPartOf(best.board, ordered.board))) best = ordered;
+    if (ordered && !isSkipped(ordered.board.lattice) && (!best || isPartOf(best.board, ordered.board))) best = ordered;
     if (!best && !why && mode === "text") looseLattices(groups).forEach(consider);
-    if (!best && !why && mode === "text") best = writtenBoard();
+    const written = !best && !why && mode === "text" ? writtenBoard() : null;
+    if (written && !isSkipped(written.board.lattice)) best = written;
     if (!best && groups.some(isHoneycomb)) why = "its cells form a honeycomb, not a square grid";
     if (best) best.board.rivals = boards.some((board) => isRivalOf(best.board, board));
     return { board: best?.board ?? null, why };
