@@ -90,6 +90,8 @@ class Finder:
         self._pixels = PixelEye(page, patience)
         self._sees_pixels = False
         self._skips = 0
+        self._anew = False
+        """Whether a board is looked for on a page on which one was found before."""
         self._traffic = Traffic(page)
 
     def forget(self) -> None:
@@ -97,6 +99,7 @@ class Finder:
         self._probe.forget()
         self._sees_pixels = False
         self._skips = 0
+        self._anew = False
         self._gates.forget()
 
     def give_up(self, name: str, why: str, *, moved: bool = True) -> None:
@@ -112,6 +115,15 @@ class Finder:
             return
         logger.warning("the reader %s is given up: %s", name, why)
         self._probe.exclude(name, why)
+        self._anew = True
+
+    async def turn_to_canvas(self, name: str, why: str) -> bool:
+        """Leave a board of elements that takes no moves for one on a canvas; whether there is one."""
+        if self._sees_pixels or not await self._find_pixels():
+            return False
+        logger.info("the board of %s is left for one on a canvas: %s", name, why)
+        self._probe.exclude(name, why)
+        return True
 
     async def skip(self, why: str) -> bool:
         """Look at another board that the same reader sees; whether there is one."""
@@ -166,13 +178,15 @@ class Finder:
             lambda: self._press("Space"),
             lambda: self._click_on_canvas(2),
         ]
+        # A page that was looked at before has settled, and what stood before its game has been clicked away.
+        calm = 0.0 if self._anew else min(SETTLED_S, self._patience.board / 2000)
         while True:
             if await self._probe.seek(weak=False):
                 break
             if self._probe.is_gone:
                 raise PageError(f"{self._page.url} has gone: it crashed or was closed; start again to go on")
             now = loop.time()
-            if now - calm_since >= min(SETTLED_S, self._patience.board / 2000) and await self._is_loaded():
+            if now - calm_since >= calm and await self._is_loaded():
                 if await self._first_of(gates):
                     began = calm_since = loop.time()  # what has been started may take its time to load
                     continue
@@ -183,9 +197,11 @@ class Finder:
                     if await resort():
                         calm_since = loop.time() - SETTLED_S / 2
                         break
-            if await self._is_late(loop.time() - began):
+            tries_on = bool(last_resorts) and not self._anew and not self._probe.reasons
+            if not tries_on and await self._is_late(loop.time() - began):
                 raise self._probe.no_board()
             await self._probe.await_change()
+        self._anew = False
         await self._focus_frame()
 
     @staticmethod
@@ -196,9 +212,11 @@ class Finder:
         return False
 
     async def _seek_weakly(self) -> bool:
-        if self._probe.reasons or {"position-classes", "lattice-text"} & set(self._probe.given_up):
+        if {"position-classes", "lattice-text"} & set(self._probe.given_up):
             return False  # a board with numbers was seen, and is none of 2048
-        return await self._find_pixels() or await self._probe.seek(weak=True)
+        if await self._find_pixels():
+            return True
+        return not self._probe.reasons and await self._probe.seek(weak=True)
 
     async def _find_pixels(self) -> bool:
         if self._pixels.name in self._probe.given_up:
@@ -209,7 +227,7 @@ class Finder:
     async def _is_late(self, waited: float) -> bool:
         """Whether no board is going to come any more."""
         longest = self._patience.board / 1000
-        if self._probe.given_up:
+        if self._anew:
             longest = min(longest, SETTLED_S / 2)
         elif self._probe.reasons:
             longest = min(longest, DECIDED_S)
@@ -219,7 +237,7 @@ class Finder:
 
     async def _still_loads(self) -> bool:
         """Whether more of the page is on its way, or it says so."""
-        if self._probe.given_up or self._probe.reasons:
+        if self._anew or self._probe.reasons:
             return False
         if self._traffic.is_busy or not await self._is_loaded():
             return True

@@ -168,8 +168,8 @@ class Hands:
         self.pace = Pace()
         self.misses = 0
         """How often the page has not reacted to this move so far."""
-        self.fruitless = False
-        """Whether every way has been tried once, and none ever worked."""
+        self.fruitless = 0
+        """How often every way has been tried while none had ever worked."""
         self.moves = 0
         """How many moves the page has taken."""
 
@@ -240,7 +240,7 @@ class Hands:
         self.pace.note(taken=False, first=self.fresh)
         self.misses += 1
         if self._proven is None and self.exhausted:
-            self.fruitless = True
+            self.fruitless += 1
 
     def give_up(self) -> None:
         """Begin with the first way at the next move."""

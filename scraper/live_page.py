@@ -42,6 +42,8 @@ WEAK_IDLE_MS = 350
 WEAK = {reader.name for reader in (*READERS, PIXELS) if reader.weak}
 ATTEMPTS = 3
 """How often a page may load anew while it is being read once."""
+FRUITLESS = 2
+"""So many moves are tried in all ways on a board of elements before a canvas is looked at."""
 SCHEMES = ("http://", "https://", "file://")
 
 
@@ -194,11 +196,18 @@ class LivePage:
 
     async def _another_board(self, outcome: Unchanged, why: str) -> Unchanged:
         """Where no move has ever worked: the board that is played may be another."""
-        if not await self._finder.skip(why):
+        if await self._finder.skip(why):
+            self._hands.give_up()
+            self._hands.fruitless = 0
+            return Unchanged(await self.read())
+        if self._hands.fruitless < FRUITLESS or not await self._finder.turn_to_canvas(
+            outcome.reading.reader, why
+        ):
             return outcome
         self._hands.give_up()
-        self._hands.fruitless = False
-        return Unchanged(await self.read())
+        self._hands.fruitless = 0
+        self._learner.forget()
+        return Unchanged(await self._opening.played(await self.read()))
 
     async def _within(self, act: Awaitable[None]) -> None:
         """Do something with the page, which must answer."""

@@ -112,7 +112,7 @@
       let evidence = evidenceOf(board);
       if (known && lattice.rows === known.lattice.rows && lattice.columns === known.lattice.columns) evidence += 4;
       const size = lattice.rows * lattice.columns * (lattice.rows === lattice.columns ? 1.5 : 1);
-      if (board.odd?.length && size > 6) {
+      if (board.odd?.length && size > 6 && (lattice.w / lattice.h < 1.43 || lattice.rows === lattice.columns)) {
         why ??= `its tiles show ${[...new Set(board.odd)].slice(0, 4).join(", ")}, not powers of two`;
       }
       if (evidence) boards.push(board);
@@ -125,10 +125,10 @@
       boxes = squareBoxes(0.4, 2.5);
       groupsBySize(boxes).flatMap(latticesIn).forEach(consider);
     }
-    const ordered = mode === "text" && !why ? structuredBoard() : null;
+    const ordered = mode === "text" ? structuredBoard() : null;
     if (ordered && !isSkipped(ordered.board.lattice) && (!best || isPartOf(best.board, ordered.board))) best = ordered;
     if (!best && !why && mode === "text") looseLattices(groups).forEach(consider);
-    const written = !best && !why && mode === "text" ? writtenBoard() : null;
+    const written = !best && mode === "text" ? writtenBoard() : null;
     if (written && !isSkipped(written.board.lattice)) best = written;
     if (!best && groups.some(isHoneycomb)) why = "its cells form a honeycomb, not a square grid";
     if (best) best.board.rivals = boards.some((board) => isRivalOf(best.board, board));

@@ -76,6 +76,9 @@ KINDS = [
     Kind("close-icon"),
     Kind("drawn-buttons", hands="buttons"),
     Kind("written"),
+    Kind("auto-grid"),
+    Kind("headed-table"),
+    Kind("modal"),
     Kind("idle-spawn", rules=(IDLE_SPAWN,)),
 ]
 
@@ -91,18 +94,31 @@ WAITING = [
 """Pages that keep one waiting: played side by side."""
 PICTURED = [
     Kind("pictures", reader="lattice-looks"),
+    Kind("symbols", reader="lattice-looks"),
+    Kind("cell-canvases", reader="lattice-looks"),
+    Kind("gradients", reader="lattice-looks"),
+]
+"""Pages whose tiles must be learned from their looks."""
+CANVASES = [
     Kind("canvas", reader="pixels"),
     Kind("canvas-scaled", reader="pixels"),
     Kind("shapes", reader="pixels"),
+    Kind("canvas-menu", reader="pixels"),
+]
+GROUNDS = [
     Kind("canvas-chess", reader="pixels"),
     Kind("canvas-clear", reader="pixels"),
-    Kind("canvas-pulse", reader="pixels"),
     Kind("canvas-loose", reader="pixels"),
-    Kind("canvas-menu", reader="pixels"),
-    Kind("symbols", reader="lattice-looks"),
-    Kind("cell-canvases", reader="lattice-looks"),
+    Kind("canvas-scores", reader="pixels"),
 ]
-"""Pages whose tiles must be learned from their looks."""
+RESTLESS = [Kind("canvas-pulse", reader="pixels")]
+SLOW = {
+    "waiting": WAITING,
+    "pictured": PICTURED,
+    "canvases": CANVASES,
+    "grounds": GROUNDS,
+    "restless": RESTLESS,
+}
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +181,7 @@ async def test_a_page_is_played_and_every_board_is_its_own(
     await play_kind(browser, kinds_url, kind)
 
 
-@pytest.mark.parametrize("kinds", [WAITING, PICTURED], ids=["waiting", "pictured"])
+@pytest.mark.parametrize("kinds", SLOW.values(), ids=SLOW)
 async def test_slow_pages_are_played_side_by_side(
     browser: Browser, kinds_url: str, kinds: list[Kind]
 ) -> None:
