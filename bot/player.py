@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import logging
 import time
 from collections.abc import Callable
@@ -26,8 +27,8 @@ UNEXPLAINED = 20
 """How many boards in a row may defy the rules before the page is given up."""
 
 
-PRESSES_OF_STUBBORN = 2
-"""The same for a direction that did nothing before where another one moved the board."""
+STUBBORN_PRESSES = (PRESSES, 2, 1, 1)
+"""The same for a direction that did nothing so many times where another one moved the board; then none."""
 
 FRUITLESS = 2
 """So many directions are tried on a page that has never moved."""
@@ -109,7 +110,7 @@ class GamePlayer:
         self._due = 0.0
         self._asked_to_go_on = False
         self._rules: list[str] = []
-        self._stubborn: set[Direction] = set()
+        self._stubborn: collections.Counter[Direction] = collections.Counter()
 
     async def play(self, reading: Reading) -> None:
         """Play until the game is over, the goal is reached, or something breaks.
@@ -165,13 +166,15 @@ class GamePlayer:
         """
         before = self._reading
         ignored: list[Direction] = []
-        doubtful = [direction for direction in directions if direction in self._stubborn]
+        doubtful = [direction for direction in directions if self._stubborn[direction]]
         # Those that did nothing before are tried shortly in their turn, and with all patience at the end.
-        attempts = [(d, PRESSES_OF_STUBBORN if d in doubtful else PRESSES) for d in directions]
+        attempts = [(direction, self._patience(direction)) for direction in directions]
         attempts += [(direction, PRESSES) for direction in doubtful]
         for direction, presses in attempts:
             if len(ignored) >= FRUITLESS and not self._moves:
                 break
+            if not presses:
+                continue
             try:
                 await self._move(direction, presses)
             except KeyIgnoredError as error:
@@ -184,8 +187,9 @@ class GamePlayer:
                 continue
             if ignored and self._reading.board != before.board:
                 self._stubborn.update(ignored)
-                self._stubborn.discard(direction)
                 self._note_rules((IGNORES_MOVES,))
+            if self._reading.board != before.board:
+                del self._stubborn[direction]
             return
         raise KeyIgnoredError(
             f"the page does not react: {', '.join(dict.fromkeys(map(str, ignored)))} did nothing on "
@@ -201,6 +205,11 @@ class GamePlayer:
         resumed = await self._page.keep_going()
         if resumed is not None:
             self._reading = resumed
+
+    def _patience(self, direction: Direction) -> int:
+        """How often to press for a direction in its turn."""
+        times = self._stubborn[direction]
+        return STUBBORN_PRESSES[times] if times < len(STUBBORN_PRESSES) else 0
 
     async def _move(self, direction: Direction, presses: int) -> None:
         """Press a key until the page has moved."""

@@ -191,6 +191,7 @@ class Finder:
                     began = calm_since = loop.time()  # what has been started may take its time to load
                     continue
                 if await self._seek_weakly():
+                    await self._prefer_better()
                     break
                 while last_resorts:
                     resort = last_resorts.pop(0)
@@ -217,6 +218,13 @@ class Finder:
         if await self._find_pixels():
             return True
         return not self._probe.reasons and await self._probe.seek(weak=True)
+
+    async def _prefer_better(self) -> None:
+        """A board that came up just now may be one for the readers that cannot be mistaken."""
+        if await self._probe.seek(weak=False):
+            self._sees_pixels = False
+        elif not self._sees_pixels:
+            await self._probe.seek(weak=True)
 
     async def _find_pixels(self) -> bool:
         if self._pixels.name in self._probe.given_up:

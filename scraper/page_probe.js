@@ -71,6 +71,7 @@
   // Lets only these readers look, and learns what is known of looks.
   const attachTo = (names) => {
     allowed = names;
+    if (!names.includes(name)) reader = null;
     return { found: attach(), reasons };
   };
 

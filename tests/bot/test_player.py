@@ -11,7 +11,7 @@ import pytest
 from bot.player import (
     IGNORES_MOVES,
     PRESSES,
-    PRESSES_OF_STUBBORN,
+    STUBBORN_PRESSES,
     UNEXPLAINED,
     GamePlayer,
     Goal,
@@ -172,15 +172,16 @@ async def test_where_a_direction_does_nothing_the_next_best_is_played(tmp_path: 
     assert Direction.UP.value not in [move.direction for move in record.moves]
     assert record.rules == [IGNORES_MOVES]
     ups = game.page.pressed.count(Direction.UP)
-    assert PRESSES < ups <= PRESSES + 5 * PRESSES_OF_STUBBORN
+    assert PRESSES < ups <= sum(STUBBORN_PRESSES)
 
 
 async def test_a_stubborn_direction_gets_all_patience_where_it_is_the_only_one(tmp_path: Path) -> None:
     game = Game(tmp_path, reading(START), Goal(max_moves=1))
-    game.player._stubborn = {Direction.UP, Direction.DOWN}
+    game.player._stubborn.update({Direction.UP: 2, Direction.DOWN: 9})
     game.page.twist = lambda before, _: Unchanged(before) if len(game.page.pressed) < 10 else None
     await game.play()
-    assert game.page.pressed == [Direction.UP] * 2 + [Direction.DOWN] * 2 + [Direction.UP] * 6
+    assert game.page.pressed == [Direction.UP] * 10
+    assert game.player._stubborn[Direction.UP] == 0
 
 
 async def test_a_rule_of_the_pages_own_is_named_once_and_recorded(
