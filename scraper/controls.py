@@ -73,12 +73,12 @@ class Controls:
         with contextlib.suppress(PlaywrightError):
             if dialog.type == "prompt":
                 await dialog.accept(dialog.default_value or "4")
-            elif dialog.type == "confirm" and not self._consents and not _goes_on(dialog.message):
+            elif dialog.type == "confirm" and not self._consents and not goes_on(dialog.message):
                 await dialog.dismiss()  # "play again?" would wipe the board away before it was read
             else:
                 await dialog.accept()
 
 
-def _goes_on(question: str) -> bool:
+def goes_on(question: str) -> bool:
     """Whether a yes to this lets the game go on."""
     return bool(GOES_ON.search(question)) and not BEGINS_ANEW.search(question)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from scraper.lattice_pixels import Picture, divided, find_lattice
+from scraper.lattice_pixels import Picture, divided, find_buttons, find_lattice
 from scraper.pixel_looks import Gallery, are_plain, crops_of, without_ground
 
 TILE = {2: "#eee4da", 4: "#ede0c8", 8: "#f2b179"}
@@ -148,3 +148,16 @@ def test_a_row_that_was_not_seen_is_added_where_the_board_is_in_the_middle_only_
     lattice = find_lattice(seen)
     assert lattice is not None
     assert (lattice.rows, lattice.columns, round(lattice.y)) == (4, 4, 50)
+
+
+def test_what_is_shaped_like_a_button_is_found_on_a_menu() -> None:
+    image = Image.new("RGB", (400, 500), "#faf8ef")
+    draw = ImageDraw.Draw(image)
+    draw.text((150, 80), "2048", fill="#776e65", font=ImageFont.load_default(48))
+    draw.rounded_rectangle((100, 300, 299, 359), 8, fill="#8f7a66")
+    draw.text((170, 315), "PLAY", fill="#fff", font=ImageFont.load_default(24))
+    draw.rectangle((140, 400, 259, 439), fill="#bbada0")
+    assert find_buttons(np.asarray(image)) == [
+        pytest.approx((200, 330), abs=1),
+        pytest.approx((200, 420), abs=1),
+    ]
