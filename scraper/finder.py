@@ -7,6 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Request
@@ -31,6 +32,8 @@ LONGEST_LOAD_S = 12.0
 """How much longer a page that is still loading is waited for."""
 
 
+OWED_S = 1.5
+"""After so long a page is taken for loaded that lacks only pictures, fonts and the like of other sites."""
 LOADING = (
     r"^\W*(now )?(loading|please wait|preparing|lädt|laden|chargement|cargando|carregando|caricamento|"
     "загрузка|加载|載入|読み込み|ロード|로딩)"
@@ -48,19 +51,25 @@ SAYS_LOADING = """(pattern) => {
 
 
 class Traffic:
-    """What a page is still fetching; what has been under way for long (streams, polls) does not count."""
+    """What a page is still fetching of its own site, and scripts of any.
+
+    What has been under way for long does not count: streams, polls, sites that never answer.
+    """
 
     KINDS = frozenset({"document", "script", "stylesheet", "image", "font", "fetch", "xhr"})
     LONG_S = 8.0
 
     def __init__(self, page: Page) -> None:
+        self._page = page
         self._pending: dict[Request, float] = {}
         page.on("request", self._begin)
         page.on("requestfinished", self._end)
         page.on("requestfailed", self._end)
 
     def _begin(self, request: Request) -> None:
-        if request.resource_type in self.KINDS:
+        sites = {urlsplit(frame.url).netloc for frame in self._page.frames}
+        is_own = urlsplit(request.url).netloc in sites
+        if request.resource_type == "script" or (is_own and request.resource_type in self.KINDS):
             self._pending[request] = time.monotonic()
 
     def _end(self, request: Request) -> None:
@@ -186,7 +195,7 @@ class Finder:
             if self._probe.is_gone:
                 raise PageError(f"{self._page.url} has gone: it crashed or was closed; start again to go on")
             now = loop.time()
-            if now - calm_since >= calm and await self._is_loaded():
+            if now - calm_since >= calm and await self._is_loaded(now - began):
                 if await self._first_of(gates):
                     began = calm_since = loop.time()  # what has been started may take its time to load
                     continue
@@ -239,15 +248,15 @@ class Finder:
             longest = min(longest, SETTLED_S / 2)
         elif self._probe.reasons:
             longest = min(longest, DECIDED_S)
-        if waited >= longest and await self._still_loads():
+        if waited >= longest and await self._still_loads(waited):
             longest += LONGEST_LOAD_S
         return waited >= longest
 
-    async def _still_loads(self) -> bool:
+    async def _still_loads(self, waited: float) -> bool:
         """Whether more of the page is on its way, or it says so."""
         if self._anew or self._probe.reasons:
             return False
-        if self._traffic.is_busy or not await self._is_loaded():
+        if self._traffic.is_busy or not await self._is_loaded(waited):
             return True
         for frame in self._page.frames:
             with contextlib.suppress(PlaywrightError):
@@ -255,9 +264,13 @@ class Finder:
                     return True
         return False
 
-    async def _is_loaded(self) -> bool:
+    async def _is_loaded(self, waited: float) -> bool:
+        """Whether the page has loaded, but for what other sites owe it for too long."""
         with contextlib.suppress(PlaywrightError):
-            return bool(await self._page.evaluate("document.readyState === 'complete'"))
+            state = await self._page.evaluate("document.readyState")
+            return state == "complete" or (
+                state == "interactive" and waited > OWED_S and not self._traffic.is_busy
+            )
         return False
 
     async def _press(self, key: str) -> bool:

@@ -201,6 +201,24 @@ async def test_the_custom_element_is_played(browser: Browser, game: LivePage, si
     assert game.rules == ()
 
 
+async def test_a_picture_of_another_site_that_never_comes_is_not_waited_for(
+    game: LivePage, kinds_url: str
+) -> None:
+    asked: list[str] = []
+    await game.tab.route("**/never.png", lambda route: asked.append(route.request.url))
+    await game.tab.add_init_script(
+        """addEventListener("DOMContentLoaded", () => {
+             const picture = new Image();
+             picture.src = "http://other.example/never.png";
+             document.body.append(picture);
+           })"""
+    )
+    reading = await game.open(f"{kinds_url}canvas.html")
+    assert reading.reader == "pixels"
+    assert await game.tab.evaluate("document.readyState") == "interactive"
+    assert len(asked) == 1
+
+
 @pytest.mark.npm
 async def test_a_game_drawn_by_phaser_is_played(game: LivePage, pages_url: str) -> None:
     library = npm_pages.page_folder("phaser") / "dist" / "phaser.min.js"
