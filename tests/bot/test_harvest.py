@@ -50,6 +50,9 @@ class RulesPage:
             return self._reading(Board.from_text("2 4 / 4 2"), 0)
         return self._reading(self._spawner.start(2, 3), 0)
 
+    def afterstate(self, board: Board, direction: Direction) -> Board:
+        return board.slide(direction).afterstate
+
     async def new_game(self) -> Reading:
         return self._reading(self._spawner.start(2, 3), 0)
 
