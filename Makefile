@@ -34,9 +34,9 @@ format: $(READY)
 browser: $(READY)
 	@$(BIN)/bot2048 install-browser
 
-# The engines' kernels, compiled before the tests, so that none of them has to wait for it.
+# The engines' kernels compiled and their network unpacked before the tests, so that none has to wait for it.
 kernels: $(READY)
-	@for engine in fast composite gradient; do \
+	@for engine in ntuple fast composite gradient; do \
 	  $(BIN)/bot2048 hint --engine $$engine "2 2 / 4 8" > /dev/null 2>&1 || true; \
 	  $(BIN)/bot2048 hint --engine $$engine "2 2 4 8 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0" > /dev/null; \
 	done

@@ -21,8 +21,6 @@ from pathlib import Path
 
 import click
 
-WEIGHTS = Path(__file__).parent.parent / "tests" / "data" / "tdl2048-5x4.w"
-
 
 def run(words: list[str]) -> tuple[int, float, float]:
     """Moves, seconds of the clock and of the processors."""
@@ -39,17 +37,20 @@ def run(words: list[str]) -> tuple[int, float, float]:
 
 @click.command()
 @click.option(
-    "--weights", type=click.Path(exists=True, path_type=Path), default=WEIGHTS, help="Played greedily."
+    "--weights",
+    type=click.Path(exists=True, path_type=Path),
+    help="Played greedily. [default: the network that comes with bot2048]",
 )
 @click.option("--games", default=2000, show_default=True)
 @click.option("--workers", default=2, show_default=True)
 @click.option("--format", "extension", default="parquet", show_default=True)
 @click.option("--metadata", is_flag=True)
 @click.option("--repeat", default=3, show_default=True, help="Runs; the median is printed.")
-def main(weights: Path, games: int, workers: int, extension: str, metadata: bool, repeat: int) -> None:
+def main(weights: Path | None, games: int, workers: int, extension: str, metadata: bool, repeat: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / f"games.{extension}"
-        words = ["--engine", "greedy", "--weights", str(weights), "--seed", "1", "--json", "--force"]
+        words = ["--engine", "greedy", "--seed", "1", "--json", "--force"]
+        words += [] if weights is None else ["--weights", str(weights)]
         words += ["--workers", str(workers), "-o", str(output), *(["--metadata"] if metadata else [])]
         run([*words, "-g", "1"])  # compiles the kernels
         runs = [run([*words, "-g", str(games)]) for _ in range(repeat)]
@@ -57,9 +58,9 @@ def main(weights: Path, games: int, workers: int, extension: str, metadata: bool
     clock, processors = (
         statistics.median(moves / run[i] for run in runs for moves in [run[0]]) for i in (1, 2)
     )
+    what = f"greedy{f' `{weights.name}`' if weights else ''} to {extension}{', metadata' if metadata else ''}"
     print(
-        f"| greedy `{weights.name}` to {extension}{', metadata' if metadata else ''} | {workers} | {games} "
-        f"| {runs[0][0]:,} | {clock:,.0f} | {processors:,.0f} | {size:.1f} |"
+        f"| {what} | {workers} | {games} | {runs[0][0]:,} | {clock:,.0f} | {processors:,.0f} | {size:.1f} |"
     )
 
 

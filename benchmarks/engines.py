@@ -3,8 +3,8 @@
     python benchmarks/engines.py --engine fast --games 100
     python benchmarks/engines.py --engine composite --depth 4 --games 100 --threads 2
 
-Prints one line of Markdown for benchmarks/RESULTS.md. Time a move is processor time of the playing thread, so
-that a busy machine does not count against the engine.
+Prints one line of Markdown for RESULTS.md or strength.md. Time a move is processor time of the playing thread,
+so that a busy machine does not count against the engine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from game2048.spawn import Spawner
 from solver_server.agent import Limit
 from solver_server.engines import DEFAULT_ENGINE, spec_of
 
-REACH = (2048, 4096, 8192, 16384, 32768)
+REACH = (2048, 4096, 8192, 16384, 32768, 65536)
 
 
 @dataclass(frozen=True, slots=True)

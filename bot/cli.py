@@ -33,6 +33,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "solver_server.training_cli:benchmark",
         "Measure the kernels, each alone and in one thread.",
     ),
+    "weights": (
+        "solver_server.weights_cli:weights",
+        "Show n-tuple networks, and pack them for others (docs/training.md).",
+    ),
     "tables": (
         "solver_server.tables_cli:tables",
         "Build exact tables of late boards, for study: no engine plays by them yet (docs/tables.md).",

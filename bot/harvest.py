@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -37,7 +38,7 @@ FAULTS = 3
 JOURNALS_SUFFIX = ".journals"
 
 OpenTab = Callable[[], AbstractAsyncContextManager[GamePage]]
-OpenSolver = Callable[[], AbstractAsyncContextManager[tuple[Solver, str]]]
+OpenSolver = Callable[[], AbstractAsyncContextManager[tuple[Solver, Callable[[Board], str]]]]
 
 
 class Archive:
@@ -189,11 +190,11 @@ class Harvest:
 
     async def _tab(self) -> None:
         """Play one game after another, for as long as some are missing."""
-        async with self.open_solver() as (solver, name):
+        async with self.open_solver() as (solver, name_for):
             while (url := await self._next_page()) is not None:
                 page = self.pages[url]
                 try:
-                    await self._game(url, solver, name)
+                    await self._game(url, solver, name_for)
                     page.games += 1
                     page.faults = 0
                 except (PageError, SolverRefusedError) as error:
@@ -222,7 +223,7 @@ class Harvest:
                     return url
                 await self._changed.wait()  # whether the games under way come to an end
 
-    async def _game(self, url: str, solver: Solver, name: str) -> None:
+    async def _game(self, url: str, solver: Solver, name_for: Callable[[Board], str]) -> None:
         """Play one game in a new tab."""
         pace = self._pace_of(url)
 
@@ -234,7 +235,7 @@ class Harvest:
             reading = await page.open(url)
             if not reading.board.legal_directions():
                 reading = await page.new_game()
-            journal = GameJournal.create(self.archive.folder, source=url, solver=name)
+            journal = GameJournal.create(self.archive.folder, source=url, solver=name_for(reading.board))
             player = GamePlayer(page, choose, journal, self.goal, self.report)
             try:
                 await player.play(reading)
@@ -268,7 +269,7 @@ async def real_tabs_and_solvers(
         browser = await stack.enter_async_context(open_browser(browser_options))
 
         @asynccontextmanager
-        async def open_solver() -> AsyncIterator[tuple[Solver, str]]:
+        async def open_solver() -> AsyncIterator[tuple[Solver, Callable[[Board], str]]]:
             source = own.ensure_running if where is None else where
             async with SolverClient(source, token=solver_options.token) as client:
 
@@ -276,7 +277,7 @@ async def real_tabs_and_solvers(
                     o = solver_options
                     return await client.choose(board, engine=o.engine, depth=o.depth, time_ms=o.time_ms)
 
-                yield ask, solver_options.described(await client.connect())
+                yield ask, partial(solver_options.described, await client.connect())
 
         @asynccontextmanager
         async def open_tab() -> AsyncIterator[GamePage]:

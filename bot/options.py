@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.player import Goal
+from game2048.board import Board
 from game2048.wire import Hello, is_loopback
 from recordings.record import GameRecord
 from scraper.browser import BrowserOptions
@@ -46,9 +47,9 @@ class SolverOptions:
         )
         return [word for name, value in given if value is not None for word in (name, str(value))]
 
-    def described(self, hello: Hello) -> str:
-        """The engine and its limits, as records name them."""
-        words = [self.engine or hello.default_engine]
+    def described(self, hello: Hello, board: Board) -> str:
+        """The engine and its limits for boards of that size, as records name them."""
+        words = [self.engine or hello.engine_for(board.rows, board.columns)]
         words += [f"depth={self.depth}"] if self.depth is not None else []
         words += [f"time_ms={self.time_ms:g}"] if self.time_ms is not None else []
         return " ".join(words)

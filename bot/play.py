@@ -49,9 +49,8 @@ async def play_games(
             begun_before = reading.board.max_tile > 4 or reading.status is not Status.PLAYING
             if game or not reading.board.legal_directions() or (options.new_game and begun_before):
                 reading = await page.new_game()
-            journal = GameJournal.create(
-                options.out, source=options.url, solver=options.solver.described(hello)
-            )
+            solver = options.solver.described(hello, reading.board)
+            journal = GameJournal.create(options.out, source=options.url, solver=solver)
             player = GamePlayer(page, _asking(client, options.solver), journal, options.goal, report)
             begun = time.perf_counter()
             try:

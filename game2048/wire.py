@@ -7,6 +7,7 @@ formed. Boards cross the wire as face values, directions as names.
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -62,6 +63,10 @@ class EngineInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
     default_depth: int | None = None
     min_depth: int = 1
 
+    def plays(self, rows: int, columns: int) -> bool:
+        """Whether it plays boards of that size."""
+        return "any" in self.boards or f"{rows}x{columns}" in self.boards
+
 
 class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
     """What the server says first on every connection."""
@@ -74,6 +79,26 @@ class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
     max_side: int
     max_time_ms: float
     max_message_bytes: int
+
+    def engine_for(self, rows: int, columns: int) -> str:
+        """The engine that answers requests that name none (`default_for`)."""
+        return default_for(self.engines, self.default_engine, rows, columns)
+
+
+def default_for(engines: Iterable[EngineInfo], default: str, rows: int, columns: int) -> str:
+    """The engine for boards of a size that no one was named for.
+
+    Args:
+        engines: on offer, in order.
+        default: one of them.
+        rows: of the board.
+        columns: of the board.
+
+    Returns:
+        The default one, unless it does not play such boards and another does: then the first of these.
+    """
+    fitting = [info.name for info in engines if info.plays(rows, columns)]
+    return default if default in fitting or not fitting else fitting[0]
 
 
 class Choose(msgspec.Struct, frozen=True, tag="choose", tag_field="type"):

@@ -14,21 +14,21 @@ import click
 
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
-from game2048.wire import EngineInfo
+from game2048.wire import EngineInfo, default_for
 from solver_server.agent import Decision, Limit
 from solver_server.engines import DEFAULT_ENGINE, ENGINES, NETWORK_ENGINE, EngineSpec, network_engine
 from solver_server.pool import EngineOffer
 
 _engine = click.option(
     "--engine",
-    type=click.Choice((*ENGINES, NETWORK_ENGINE)),
-    help=f"The engine that plays. [default: {NETWORK_ENGINE} with --weights, else {DEFAULT_ENGINE}]",
+    type=click.Choice(tuple(ENGINES)),
+    help=f"The engine that plays. [default: {DEFAULT_ENGINE}; where that knows no such board, fast]",
 )
 _weights = click.option(
     "--weights",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help=f"The network of engine {NETWORK_ENGINE}: a file that `train` wrote, or one of TDL2048+.",
+    help=f"Another network for engine {NETWORK_ENGINE}: a file that `train` wrote, or one of TDL2048+.",
 )
 _depth = click.option(
     "--depth",
@@ -97,8 +97,7 @@ def serve(
         allowed_origins=origins,
         default_limit=Limit(depth, time_ms),
     )
-    engines, default = _engines(engine, weights)
-    server = SolverServer(_engine_offers(engines), default, options)
+    server = SolverServer(_engine_offers(_engines(weights)), engine or DEFAULT_ENGINE, options)
     ended_by = asyncio.run(serve_until_stopped(server, _announce, stop_with_stdin=stop_with_stdin))
     code = 130 if ended_by == signal.SIGINT else 0
     if server.abandoned:
@@ -131,11 +130,13 @@ def hint(
     from solver_server.session import check_board, check_limit
 
     position = Board.from_text(" ".join(board))
-    engines, name = _engines(engine, weights)
-    spec = engines[name]
+    engines = _engines(weights)
+    infos = {name: _info(spec) for name, spec in engines.items()}
+    name = engine or default_for(infos.values(), DEFAULT_ENGINE, position.rows, position.columns)
     limit = Limit(depth, time_ms)
-    check_limit(_info(spec), limit)
-    check_board(_info(spec), position)
+    check_limit(infos[name], limit)
+    check_board(infos[name], position)
+    spec = engines[name]
     decision = spec.create().choose(position, limit)
     click.echo(_as_json(decision, spec.name) if as_json else _as_text(decision))
 
@@ -166,13 +167,9 @@ def _as_json(decision: Decision | None, engine: str) -> str:
     )
 
 
-def _engines(engine: str | None, weights: Path | None) -> tuple[dict[str, EngineSpec], str]:
-    """The engines on offer and the name of the one to use where none is asked for."""
-    if weights is not None:
-        return {**ENGINES, NETWORK_ENGINE: network_engine(weights)}, engine or NETWORK_ENGINE
-    if engine == NETWORK_ENGINE:
-        raise click.UsageError(f"--engine {NETWORK_ENGINE} needs --weights FILE: `bot2048 train` makes one")
-    return ENGINES, engine or DEFAULT_ENGINE
+def _engines(weights: Path | None) -> dict[str, EngineSpec]:
+    """The engines on offer, the strongest first."""
+    return ENGINES if weights is None else {**ENGINES, NETWORK_ENGINE: network_engine(weights)}
 
 
 def _engine_offers(engines: dict[str, EngineSpec]) -> list[EngineOffer]:

@@ -6,7 +6,6 @@ Kernels are loaded when an engine is made, so that names and limits can be had a
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +61,13 @@ def _fast(depths: DepthRule) -> Agent:
     return ExpectimaxAgent(make_search(make_line_heuristic(), chance, log2_entries=18), depths)
 
 
+def _ntuple(depths: DepthRule) -> Agent:
+    from solver_server.ntuple.agent import NetworkAgent
+    from solver_server.shipped import network_for
+
+    return NetworkAgent(network_for(4, 4), depths)
+
+
 def _composite(depths: DepthRule) -> Agent:
     from solver_server.search.agent import ExpectimaxAgent, make_search
     from solver_server.search.chance import make_policy
@@ -82,7 +88,18 @@ def _gradient(depths: DepthRule) -> Agent:
     return ExpectimaxAgent(search, depths, on_grid=True)
 
 
+NETWORK_ENGINE = "ntuple"
+"""The name of the engine that plays by a network: the one that comes with the project, or a weights file."""
+
+# The strongest first.
 _ALL = (
+    EngineSpec(
+        NETWORK_ENGINE,
+        "expectimax over the n-tuple network that comes with bot2048; depth in player moves, 1 is greedy",
+        ("4x4",),
+        PLAYER_MOVES,
+        _ntuple,
+    ),
     EngineSpec(
         "fast",
         "expectimax over a tuned row and column evaluation; any board; depth in player moves",
@@ -108,11 +125,13 @@ _ALL = (
     ),
 )
 
-NETWORK_ENGINE = "ntuple"
-"""The name of the engine that plays by a weights file (`network_engine`)."""
-
 ENGINES: dict[str, EngineSpec] = {spec.name: spec for spec in _ALL}
-DEFAULT_ENGINE = "fast"
+DEFAULT_ENGINE = NETWORK_ENGINE
+
+
+def default_for(rows: int, columns: int) -> str:
+    """The strongest engine for boards of a size."""
+    return next(spec.name for spec in _ALL if spec.plays(rows, columns))
 
 
 def spec_of(name: str) -> EngineSpec:
@@ -130,7 +149,7 @@ def spec_of(name: str) -> EngineSpec:
 def network_engine(weights: Path) -> EngineSpec:
     """The engine that plays by an n-tuple network, on boards of its size.
 
-    All instances share the weights, which stay on disk and are mapped into memory.
+    All instances share the weights, which are read into memory once.
 
     Args:
         weights: a file of this project or of TDL2048+.
@@ -141,12 +160,12 @@ def network_engine(weights: Path) -> EngineSpec:
     from solver_server.ntuple.agent import NetworkAgent
     from solver_server.ntuple.files import open_network
 
-    network = open_network(weights)
+    network = open_network(weights, in_memory=True)
     pattern = network.pattern
     return EngineSpec(
         NETWORK_ENGINE,
         f"expectimax over the n-tuple network {pattern.name}; depth in player moves, 1 is greedy",
         (f"{pattern.rows}x{pattern.columns}",),
-        dataclasses.replace(PLAYER_MOVES, default=3),
-        lambda _depths: NetworkAgent(network),
+        PLAYER_MOVES,
+        lambda depths: NetworkAgent(network, depths),
     )

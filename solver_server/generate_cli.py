@@ -60,7 +60,7 @@ def _what_is_played(command: Command) -> Command:
             "--weights",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
             metavar="FILE",
-            help="The network of engine ntuple.",
+            help="Another network for engine ntuple.",
         ),
         click.option(
             "--board",
@@ -157,17 +157,16 @@ def _plan(given: dict[str, Any]) -> Plan:
     """What is to be played, checked before anything is touched."""
     from msgspec.structs import replace
 
-    from solver_server.engines import DEFAULT_ENGINE, NETWORK_ENGINE
+    from solver_server.engines import NETWORK_ENGINE, default_for
     from solver_server.generate import players
     from solver_server.generate.plan import CURRICULUM, Plan
 
     weights: Path | None = given["weights"]
     rows, columns = given["board"]
     plan = Plan(
-        engine=given["engine"] or (NETWORK_ENGINE if weights else DEFAULT_ENGINE),
+        engine=given["engine"] or (NETWORK_ENGINE if weights else default_for(rows, columns)),
         depth=CURRICULUM[given["curriculum"]] if given["curriculum"] else given["depth"],
         weights=None if weights is None else str(weights.resolve()),
-        sha256=None if weights is None else players.digest_of(weights),
         seed=secrets.randbits(53) if given["seed"] is None else given["seed"],
         rows=rows,
         columns=columns,

@@ -29,6 +29,7 @@ from game2048.wire import (
     RequestId,
     board_of,
     decode_request,
+    default_for,
 )
 from solver_server.agent import Decision, Limit
 
@@ -42,9 +43,8 @@ class Catalogue:
 
     Attributes:
         engines: the engines by name.
-        default_engine: the one for requests that name none.
-        default_limit: the limit for requests that name neither an engine nor a limit, and for those that
-            name the default engine without one.
+        default_engine: the one for requests that name none, where it plays their board (`wire.default_for`).
+        default_limit: the limit for requests that have none and go to the default engine.
         max_time_ms: the longest ``time_ms`` a request may ask for.
     """
 
@@ -68,6 +68,10 @@ class Catalogue:
             known = ", ".join(self.engines)
             raise _fault("unknown_engine", f"engine {name[:80]!r} is unknown: expected one of {known}")
         return info
+
+    def default_for(self, board: Board) -> str:
+        """The engine for a board that no engine was named for."""
+        return default_for(self.engines.values(), self.default_engine, board.rows, board.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +153,12 @@ class Session:
     def _search_for(self, request: Choose) -> Search:
         catalogue = self._catalogue
         try:
-            info = catalogue.find(catalogue.default_engine if request.engine is None else request.engine)
+            board = board_of(request)
+            info = catalogue.find(catalogue.default_for(board) if request.engine is None else request.engine)
             limit = Limit(request.depth, request.time_ms)
             if limit == NO_LIMIT and info.name == catalogue.default_engine:
                 limit = catalogue.default_limit
             check_limit(info, limit, catalogue.max_time_ms)
-            board = board_of(request)
             check_board(info, board)
         except WireError as error:
             raise WireError(error.code, str(error), request.id) from error
@@ -186,7 +190,7 @@ def check_board(info: EngineInfo, board: Board) -> None:
     Raises:
         WireError: it does not (``unsupported_board``).
     """
-    if "any" not in info.boards and f"{board.rows}x{board.columns}" not in info.boards:
+    if not info.plays(board.rows, board.columns):
         raise _fault(
             "unsupported_board",
             f"engine {info.name!r} does not play {board.rows}x{board.columns} boards: "

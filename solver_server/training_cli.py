@@ -31,6 +31,16 @@ def _board_size(
     return int(match[1]), int(match[2])
 
 
+def _tiles(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Exponents of tiles."""
+    if value is None:
+        return None
+    tiles = value.split(",")
+    if not all(re.fullmatch(r"[1-9]\d{0,5}", tile) and int(tile).bit_count() == 1 for tile in tiles):
+        raise click.BadParameter(f"{value!r} are no tiles: expected some like 8192,16384")
+    return tuple(int(tile).bit_length() - 1 for tile in tiles)
+
+
 _seed = click.option(
     "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the games."
 )
@@ -94,6 +104,17 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON obj
 )
 @click.option(
     "--resume", type=click.Path(path_type=Path), metavar="FILE", help="Go on from a checkpoint's weights."
+)
+@click.option(
+    "--stages",
+    metavar="TILE,…",
+    callback=_tiles,
+    help="Tables of their own for boards whose largest tile is TILE or more; resuming, copied at first.",
+)
+@click.option(
+    "--keep-sums",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Resuming, what E and A are multiplied by; newer errors then count for more.",
 )
 @click.option("--threads", type=click.IntRange(1, 256), help="Learn at once, without locks. [default: 1]")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Of the games. [default: 0]")
@@ -163,6 +184,8 @@ def _settings(options: dict[str, Any], defaults: Settings) -> Settings:
 
 
 def _started(options: dict[str, Any]) -> Training:
+    if options["keep_sums"] is not None:
+        raise click.UsageError("--keep-sums is for --resume")
     from solver_server.ntuple import network, patterns, training
 
     rows, columns = options["board"]
@@ -172,6 +195,8 @@ def _started(options: dict[str, Any]) -> Training:
     pattern = patterns.pattern_for(name, rows, columns)
     if options["downgrade_from"] is not None:
         pattern = patterns.with_ranks(pattern, {"32768": 15, "65536": 16}[options["downgrade_from"]])
+    if options["stages"] is not None:
+        pattern = patterns.with_stages(pattern, options["stages"])
     share = network.active_weights(pattern) * network.scale_of(pattern)
     rate = 0.1 / share if options["method"] == "td0" else 1.0
     return training.Training.start(pattern, _settings(options, training.Settings(rate=rate)))
@@ -184,6 +209,10 @@ def _resumed(options: dict[str, Any]) -> Training:
         if options[option] is not None:
             raise click.UsageError(f"--{option.replace('_', '-')} cannot be changed by --resume")
     resumed = training.Training.load(options["resume"])
+    if options["stages"] is not None:
+        resumed.divide(options["stages"])
+    if options["keep_sums"] is not None:
+        resumed.forget(options["keep_sums"])
     resumed.change(_settings(options, resumed.settings))
     return resumed
 
@@ -264,15 +293,13 @@ class _Progress:
 
 
 @click.command()
+@click.option("--engine", metavar="NAME", help="Who plays. [default: the strongest that plays such boards]")
 @click.option(
-    "--engine", metavar="NAME", help="Who plays. [default: ntuple with --weights, else the strongest]"
-)
-@click.option(
-    "--weights", type=click.Path(path_type=Path), metavar="FILE", help="A network for engine ntuple."
+    "--weights", type=click.Path(path_type=Path), metavar="FILE", help="Another network for engine ntuple."
 )
 @click.option("--games", type=click.IntRange(1), default=100, show_default=True, help="How many to play.")
 @click.option(
-    "--depth", type=click.IntRange(1), help="How many moves ahead; 1 is greedy. [default: 1 with --weights]"
+    "--depth", type=click.IntRange(1), help="How many moves ahead; 1 is greedy. [default: ntuple 1]"
 )
 @click.option("--time-ms", type=click.FloatRange(0, min_open=True), help="Milliseconds a move may take.")
 @click.option(
@@ -329,25 +356,35 @@ def _playing(
     seed: int,
 ) -> Iterator[Any]:
     from solver_server import self_play
-    from solver_server.engines import DEFAULT_ENGINE, spec_of
+    from solver_server.engines import NETWORK_ENGINE, default_for, spec_of
 
-    if weights is None:
-        spec = spec_of(engine or DEFAULT_ENGINE)
-        rows, columns = board or (4, 4)
+    rows, columns = board or (4, 4)
+    engine = engine or (default_for(rows, columns) if weights is None else NETWORK_ENGINE)
+    if engine != NETWORK_ENGINE:
+        if weights is not None:
+            raise click.UsageError(f"--weights is for engine {NETWORK_ENGINE}, not {engine}")
+        spec = spec_of(engine)
         if not spec.plays(rows, columns):
             raise click.UsageError(f"engine {spec.name} does not play {rows}x{columns}")
         self_play.warm_up(spec.create(), rows, columns, limit)
         return self_play.play_games(
             spec.create, games, rows=rows, columns=columns, limit=limit, seed=seed, threads=threads
         )
-    from solver_server.ntuple.files import open_network
+    return _network_games(weights, games, limit, board, threads, seed)
 
-    if engine not in (None, "ntuple"):
-        raise click.UsageError(f"--weights is for engine ntuple, not {engine}")
-    network = open_network(weights, in_memory=True)
+
+def _network_games(
+    weights: Path | None, games: int, limit: Any, board: tuple[int, int] | None, threads: int, seed: int
+) -> Iterator[Any]:
+    from solver_server import self_play
+    from solver_server.ntuple.files import open_network
+    from solver_server.shipped import network_for
+
+    rows, columns = board or (4, 4)
+    network = network_for(rows, columns) if weights is None else open_network(weights, in_memory=True)
     size = (network.pattern.rows, network.pattern.columns)
     if board not in (None, size):
-        raise click.UsageError(f"{weights} plays {size[0]}x{size[1]}, not {board[0]}x{board[1]}")
+        raise click.UsageError(f"{network.pattern.name} plays {size[0]}x{size[1]}, not {rows}x{columns}")
     if limit.time_ms is None and limit.depth in (None, 1):
         return self_play.play_greedily(network, games, seed=seed, threads=threads)
     from solver_server.ntuple.agent import NetworkAgent

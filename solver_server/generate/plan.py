@@ -19,8 +19,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         engine: the engine's name.
         depth: that it searches, in its own count.
-        weights: the file of its network, for engines that take one.
-        sha256: of that file.
+        weights: the file of its network, where that is not the one that comes with the project.
+        sha256: of the network's file, for engines that play by one.
         seed: of the spawns.
         rows: of the board.
         columns: of the board.

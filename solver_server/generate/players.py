@@ -21,6 +21,7 @@ from recordings.formats.spool import Chunk, encode_chunk
 from solver_server.agent import Agent, Decision, Limit
 from solver_server.engines import NETWORK_ENGINE, network_engine, spec_of
 from solver_server.generate.plan import Plan, decode_plan
+from solver_server.shipped import weights_for
 
 GREEDY = "greedy"
 """Another name for the network engine at depth 1: reward + value of the afterstate."""
@@ -96,7 +97,7 @@ def make_player(plan: Plan) -> Player:
     """
     if plan.engine != NETWORK_ENGINE:
         return AgentPlayer(spec_of(plan.engine).create(), plan)
-    path = Path(plan.weights or "")
+    path = _weights_of(plan)
     if plan.sha256 != digest_of(path):
         raise SolverError(f"{path} is not the file that this run began with: expected SHA-256 {plan.sha256}")
     if plan.depth != 1 or plan.time_ms is not None:
@@ -108,21 +109,16 @@ def make_player(plan: Plan) -> Player:
 
 
 def settled(plan: Plan) -> Plan:
-    """A plan with the depth that its engine takes where none is given.
+    """A plan with the depth that its engine takes where none is given, and the digest of its network.
 
     Raises:
-        SolverError: the engine is unknown, or does not play such boards or to that depth, or has no weights.
+        SolverError: the engine is unknown, or does not play such boards or to that depth.
     """
     if plan.engine == GREEDY:
         if plan.depth not in (None, 1):
             raise SolverError(f"engine {GREEDY!r} does not search: expected depth 1, not {plan.depth}")
         plan = msgspec.structs.replace(plan, engine=NETWORK_ENGINE, depth=1)
-    if plan.engine == NETWORK_ENGINE:
-        if plan.weights is None:
-            raise SolverError(f"engine {NETWORK_ENGINE!r} plays a network: expected --weights FILE")
-        spec = network_engine(Path(plan.weights))
-    else:
-        spec = spec_of(plan.engine)
+    spec = spec_of(plan.engine) if plan.weights is None else network_engine(Path(plan.weights))
     if not spec.plays(plan.rows, plan.columns):
         raise SolverError(
             f"engine {spec.name!r} does not play {plan.rows}x{plan.columns}: "
@@ -132,7 +128,14 @@ def settled(plan: Plan) -> Plan:
         spec.depths.check(plan.depth)
     elif plan.time_ms is None:
         plan = msgspec.structs.replace(plan, depth=spec.default_depth)
+    if plan.engine == NETWORK_ENGINE:
+        plan = msgspec.structs.replace(plan, sha256=digest_of(_weights_of(plan)))
     return plan
+
+
+def _weights_of(plan: Plan) -> Path:
+    """The network's file; where the plan names none, the one that comes with the project."""
+    return weights_for(plan.rows, plan.columns) if plan.weights is None else Path(plan.weights)
 
 
 def board_of(weights: Path) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import msgspec
 
 from solver_server.agent import Limit
 from solver_server.cluster import Crew, DaskCluster
-from solver_server.engines import DEFAULT_ENGINE, NETWORK_ENGINE
+from solver_server.engines import NETWORK_ENGINE, default_for
 from solver_server.generate import players
 from solver_server.generate.plan import Plan, encode_plan
 from solver_server.self_play import GameResult
@@ -81,14 +81,13 @@ def play_on_cluster(
     Raises:
         SolverError: the engine does not play so, or the cluster cannot be reached.
     """
-    greedily = weights is not None and limit == Limit()
     rows, columns = board or ((4, 4) if weights is None else players.board_of(weights))
+    engine = engine or (default_for(rows, columns) if weights is None else NETWORK_ENGINE)
     plan = Plan(
-        engine=engine or (DEFAULT_ENGINE if weights is None else NETWORK_ENGINE),
-        depth=1 if greedily else limit.depth,
+        engine=engine,
+        depth=1 if engine == NETWORK_ENGINE and limit == Limit() else limit.depth,
         time_ms=limit.time_ms,
         weights=None if weights is None else str(weights.resolve()),
-        sha256=None if weights is None else players.digest_of(weights),
         seed=seed,
         rows=rows,
         columns=columns,

@@ -8,15 +8,17 @@ from game2048.board import Board
 from game2048.errors import SolverError
 from game2048.jit import overload
 from solver_server.agent import Decision, Limit
-from solver_server.depth import PLAYER_MOVES
+from solver_server.depth import PLAYER_MOVES, DepthRule
 from solver_server.ntuple.network import GridTables, NetworkTables, value4x4, value_grid
 from solver_server.ntuple.weights import Network
-from solver_server.search.agent import ExpectimaxAgent, make_search
+from solver_server.search.agent import Effort, ExpectimaxAgent, make_search
 from solver_server.search.chance import make_policy
 from solver_server.search.evaluator import evaluate, is_evaluator
 from solver_server.search.position import is_grid
 
-_MIN_PROBABILITY = 1e-4
+_MIN_PROBABILITY = 3e-3
+# On average less than a millisecond a move: a third move where few spawns are possible, else two.
+_EFFORT = Effort(bitboard=12_000, grid=12_000, growth=8.0)
 
 
 class NetworkEvaluator(NamedTuple):
@@ -47,14 +49,15 @@ class NetworkAgent:
 
     Args:
         network: the weights are shared, not copied.
+        depths: how depth is counted, and the default.
         log2_entries: size of the transposition table.
     """
 
-    def __init__(self, network: Network, log2_entries: int = 18) -> None:
+    def __init__(self, network: Network, depths: DepthRule = PLAYER_MOVES, log2_entries: int = 18) -> None:
         self._pattern = network.pattern
         chance = make_policy(min_probability=_MIN_PROBABILITY)
         search = make_search(NetworkEvaluator(network.tables()), chance, log2_entries=log2_entries)
-        self._search = ExpectimaxAgent(search, PLAYER_MOVES)
+        self._search = ExpectimaxAgent(search, depths, effort=_EFFORT)
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
         """See `Agent.choose`."""

@@ -1,7 +1,8 @@
 """Networks small enough to ship: weights rounded to whole steps, and files of them compressed.
 
-A packed file is a container (`solver_server.ntuple.container`) whose payload is, for each table and stage,
-two xz streams: the low and the high bytes of its weights, each weight w as 2w, or −2w − 1 if negative.
+A packed file is a container (`solver_server.ntuple.container`). Its payload is, for each table and stage, two
+xz streams: the low and the high bytes of its weights, each weight w as 2w, or −2w − 1 if it is negative. Of
+stages after the first it is the differences to the stage before, modulo 2**16.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _COARSEST = 7
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 3, "lp": 0, "pb": 0, "dict_size": 1 << 24}]
 
 Bytes = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float32]
 
 
 class PackedHeader(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,9 +53,7 @@ class PackedHeader(msgspec.Struct, frozen=True, kw_only=True):
     lengths: list[int]
 
 
-def rounded(
-    network: Network, step: float, sums: npt.NDArray[np.float32] | None = None, certain: float = 1e5
-) -> Network:
+def rounded(network: Network, step: float, sums: Floats | None = None, certain: float = 1e5) -> Network:
     """The network with its weights as whole multiples of a step, in 16 bits.
 
     A weight that training has seldom moved is mostly noise and seldom asked for. With the sums of temporal
@@ -83,6 +83,31 @@ def rounded(
     return Network(network.pattern, whole, network.history, step=step * network.step)
 
 
+def settle_stages(network: Network, sums: Floats, since: Floats) -> None:
+    """Let stages share what only one of them has moved since they were divided; weights and sums change.
+
+    A stage that has not moved a weight since then takes the neighbour's, the one before first. It is seldom
+    asked for there, if ever, and what two stages share packs to nothing.
+
+    Args:
+        network: float32, of several stages.
+        sums: float32 [2 · entries], E and A side by side.
+        since: float32 [2 · entries], the same sums when the stages were divided.
+    """
+    stages, size = len(network.pattern.stages) + 1, network.pattern.stage_entries
+    weights_of, sums_of = network.weights.reshape(stages, size), sums.reshape(stages, size, 2)
+    before = since.reshape(stages, size, 2)
+    for start in range(0, size, _PIECE):
+        piece = slice(start, start + _PIECE)
+        moved = [sums_of[stage, piece, 1] != before[stage, piece, 1] for stage in range(stages)]
+        upwards = [(stage - 1, stage) for stage in range(1, stages)]
+        for source, stage in upwards + [(later, earlier) for earlier, later in reversed(upwards)]:
+            taken = moved[source] & ~moved[stage]
+            weights_of[stage, piece][taken] = weights_of[source, piece][taken]
+            sums_of[stage, piece][taken] = sums_of[source, piece][taken]
+            moved[stage] |= taken
+
+
 def pack(path: Path, network: Network, threads: int = 2) -> None:
     """Write a packed file; complete or not at all.
 
@@ -97,8 +122,12 @@ def pack(path: Path, network: Network, threads: int = 2) -> None:
     if network.weights.dtype != np.int16:
         raise SolverError("the network is not rounded: only whole weights can be packed")
     planes: list[Bytes] = []
+    size = network.pattern.stage_entries
     for start, end in pairwise(_bounds(network.pattern)):
-        wide = network.weights[start:end].astype(np.int32)
+        stored = network.weights[start:end]
+        if start >= size:
+            stored = stored - network.weights[start - size : end - size]
+        wide = stored.astype(np.int32)
         folded = np.where(wide < 0, -2 * wide - 1, 2 * wide).astype("<u2").view(np.uint8)
         planes += [folded[0::2].copy(), folded[1::2].copy()]
     with ThreadPoolExecutor(threads) as pool:
@@ -163,6 +192,9 @@ def unpack(path: Path, threads: int = 2) -> Network:
     for start in range(0, whole.size, _PIECE):
         folded = whole[start : start + _PIECE].view(np.uint16)
         whole[start : start + _PIECE] = (folded >> 1).view(np.int16) ^ -(folded & 1).view(np.int16)
+    stages = whole.reshape(len(pattern.stages) + 1, pattern.stage_entries)
+    for before, stage in pairwise(stages):
+        stage += before
     if hashlib.sha256(whole.data).hexdigest() != header.sha256:
         raise SolverError(f"{path} is damaged: what comes out of it is not what was packed")
     return Network(pattern, whole, header.network.history, contents.sha256, header.network.step)

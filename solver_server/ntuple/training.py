@@ -216,6 +216,10 @@ class Training:
         if self.sums.size:
             self.sums = copies(self.sums, 2 * entries)
 
+    def forget(self, kept: float) -> None:
+        """Multiply the sums of temporal coherence, so that from now on newer errors count for more."""
+        self.sums *= np.float32(kept)
+
     def rate(self) -> Rate:
         """The present learning rate as kernels take it."""
         settings, pattern = self.settings, self.network.pattern

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,24 @@ from solver_server.search.transposition import make_table
 LONGEST_SECONDS = 60.0
 """Where a search ends that was given a depth and no time; what is reached by then is the answer."""
 
-DEFAULT_NODES = {"bitboard": 35_000, "grid": 20_000}
-"""Where a search ends that was given no limit at all: some milliseconds, and the same move every time."""
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How far a search goes that was given no limit at all.
+
+    Attributes:
+        bitboard: nodes on 4×4 boards.
+        grid: nodes on others.
+        growth: see `expectimax.decide`; 0 begins every depth and throws away what the limit cuts short.
+    """
+
+    bitboard: int = 35_000
+    grid: int = 20_000
+    growth: float = 0.0
+
+
+# What a decision takes besides the search: entering the kernel, and making an answer of its values.
+_OVERHEAD_SECONDS = 5e-5
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -55,13 +72,17 @@ class ExpectimaxAgent:
         search: what to search with.
         depths: how its depth is counted.
         on_grid: whether 4×4 boards too are searched as grids, which need no downgrading past 32768.
+        effort: without a limit.
     """
 
-    def __init__(self, search: Search, depths: DepthRule, *, on_grid: bool = False) -> None:
+    def __init__(
+        self, search: Search, depths: DepthRule, *, on_grid: bool = False, effort: Effort | None = None
+    ) -> None:
         self._search = search
         self._stack_shape: tuple[int, ...] = ()
         self._depths = depths
         self._on_grid = on_grid
+        self._effort = effort or Effort()
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
         """See `Agent.choose`."""
@@ -70,8 +91,10 @@ class ExpectimaxAgent:
         self._search.chance.random_state[0] = (hash_of(board) * _GOLDEN) & 0xFFFFFFFFFFFFFFFF
         position = self._position(board)
         self._fit_stack(position.shape[1:])
-        first, last, seconds, nodes = self._span(limit)
-        best, plies = decide(position, first, last, seconds, nodes, self._search)
+        first, last, seconds = self._span(limit)
+        nodes, growth = self._nodes(limit)
+        left = seconds - (time.perf_counter() - begun) - _OVERHEAD_SECONDS
+        best, plies = decide(position, first, last, left, nodes, growth, self._search)
         if best < 0:
             return None
         return Decision(
@@ -98,8 +121,8 @@ class ExpectimaxAgent:
             self._search = self._search._replace(stack=make_stack(shape))
             self._stack_shape = shape
 
-    def _span(self, limit: Limit) -> tuple[int, int, float, int]:
-        """Plies of the first and last search, and seconds and nodes for all but the first."""
+    def _span(self, limit: Limit) -> tuple[int, int, float]:
+        """Plies of the first and last search, and seconds for all but the first."""
         depths = self._depths
         if limit.time_ms is not None and not 0 < limit.time_ms < math.inf:
             raise SolverError(f"a time limit of {limit.time_ms} ms is out of range: expected more than 0")
@@ -111,9 +134,14 @@ class ExpectimaxAgent:
         # Deepening costs little, and leaves a move to answer with when a limit comes first.
         first = min(2 - last % 2, last)
         seconds = LONGEST_SECONDS if limit.time_ms is None else limit.time_ms / 1000
-        kind = "grid" if self._stack_shape else "bitboard"
-        nodes = DEFAULT_NODES[kind] if limit == Limit() else np.iinfo(np.int64).max
-        return first, last, seconds, nodes
+        return first, last, seconds
+
+    def _nodes(self, limit: Limit) -> tuple[int, float]:
+        """Nodes for all searches together, and the growth of one over that before."""
+        if limit != Limit():
+            return np.iinfo(np.int64).max, 0.0
+        effort = self._effort
+        return (effort.grid if self._stack_shape else effort.bitboard), effort.growth
 
 
 def hash_of(board: Board) -> int:

@@ -27,7 +27,7 @@ from solver_server.search.transposition import Table, holds, slot_of, store
 
 MAX_PLIES = 31
 LEVELS = MAX_PLIES // 2 + 1
-_CLOCK_EVERY = 32  # chance nodes between two looks at the clock
+_CLOCK_EVERY = 4  # chance nodes between two looks at the clock, each some microseconds of evaluation
 
 
 class Stack(NamedTuple):
@@ -268,7 +268,9 @@ def root_values(boards: Any, plies: int, search: Search, values: Any) -> int:
 
 
 @kernel
-def decide(boards: Any, first: int, last: int, seconds: float, nodes: int, search: Search) -> Any:
+def decide(
+    boards: Any, first: int, last: int, seconds: float, nodes: int, growth: float, search: Search
+) -> Any:
     """Deepen from ``first`` to ``last`` plies, a player move and a spawn at a time, within limits.
 
     The first depth is always finished, so that there is a move to answer with; a depth that a limit cuts
@@ -280,6 +282,8 @@ def decide(boards: Any, first: int, last: int, seconds: float, nodes: int, searc
         last: plies of the last one, at most `MAX_PLIES`.
         seconds: wall-clock limit for all but the first depth; infinite for none.
         nodes: limit on the nodes of all depths together; it too spares the first.
+        growth: how many times the nodes of the depth before it a depth is expected to take; where that would
+            pass the limit it is not begun.
         search: see `Search`.
 
     Returns:
@@ -290,13 +294,16 @@ def decide(boards: Any, first: int, last: int, seconds: float, nodes: int, searc
     search.deadline[0] = np.inf
     search.node_limit[0] = np.iinfo(np.int64).max
     limit = now(search.clock) + seconds
+    before = 0
     best = root_values(boards, first, search, search.values[0])
     reached = first
     search.deadline[0] = limit
     search.node_limit[0] = nodes
     for plies in range(first + 2, last + 1, 2):
-        if best < 0 or now(search.clock) > limit:
+        spent = search.counters[0] - before
+        if best < 0 or now(search.clock) > limit or search.counters[0] + growth * spent > nodes:
             break
+        before = search.counters[0]
         found = root_values(boards, plies, search, search.values[1])
         if search.counters[1] != 0:
             break

@@ -125,8 +125,8 @@ class Field:
         self.tabs -= 1
 
     @asynccontextmanager
-    async def solver(self) -> AsyncIterator[tuple[Solver, str]]:
-        yield self._solver, "first"
+    async def solver(self) -> AsyncIterator[tuple[Solver, Callable[[Board], str]]]:
+        yield self._solver, lambda board: "first"
 
     async def run(self) -> list[GameColumns]:
         with self.dataset:

@@ -182,8 +182,8 @@ def test_a_plan_is_settled_before_it_is_played() -> None:
         (Plan(engine="nobody"), "engine 'nobody' is unknown"),
         (Plan(engine="composite", depth=9), "depth 9 is out of range: expected 2 to 6"),
         (Plan(engine="composite", rows=5, columns=5), "'composite' does not play 5x5: expected 4x4"),
-        (Plan(engine="greedy"), "expected --weights FILE"),
-        (Plan(engine="ntuple"), "expected --weights FILE"),
+        (Plan(engine="greedy", rows=5, columns=5), "'ntuple' does not play 5x5: expected 4x4"),
+        (Plan(engine="ntuple", weights="missing"), "cannot open weights missing"),
         (Plan(engine="greedy", depth=2, weights="x"), "expected depth 1, not 2"),
     ):
         with pytest.raises(SolverError, match=message):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -59,6 +60,16 @@ def test_the_servers_limit_holds_for_requests_without_one(session: Session) -> N
     board = [[2, 2, 0, 0]] * 4
     other = session.handle(request(engine="square", board=board))
     assert other == Search(1, "square", Board.from_tiles(board), Limit(None, None))
+
+
+def test_boards_that_the_default_engine_does_not_play_go_to_one_that_does() -> None:
+    session = Session(replace(CATALOGUE, default_engine="square", default_limit=Limit(4, None)))
+    four = [[2, 2, 0, 0]] * 4
+    assert session.handle(request(board=four)) == Search(1, "square", Board.from_tiles(four), Limit(4, None))
+    # The server's limit is for its default engine.
+    assert session.handle(request()) == Search(1, "fast", Board.from_tiles(TINY), Limit(None, None))
+    assert session.hello().engine_for(4, 4) == "square"
+    assert session.hello().engine_for(2, 2) == "fast"
 
 
 @pytest.mark.parametrize(

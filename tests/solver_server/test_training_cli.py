@@ -57,6 +57,21 @@ def test_train_resumes_with_other_settings(tmp_path: Path) -> None:
     assert [(phase.games, phase.trace) for phase in history] == [(20, 0.5), (25, 0.1)]
 
 
+def test_train_divides_a_network_into_stages(tmp_path: Path) -> None:
+    first = CliRunner().invoke(
+        train, ["--network", CELLS, "--stages", "64", "--episodes", "20", "--out", str(tmp_path)]
+    )
+    assert weights.load(Path(first.stdout.strip())).pattern.stages == (6,)
+    again = CliRunner().invoke(
+        train,
+        f"--resume {first.stdout.strip()} --stages 64,128 --keep-sums 0.5 --lr 0.5 --episodes 40".split(),
+    )
+    assert again.exit_code == 0, again.output
+    network = weights.load(Path(again.stdout.strip()))
+    assert network.pattern.stages == (6, 7)
+    assert [phase.rate for phase in network.history] == [1.0, 0.5]
+
+
 def test_train_ends_after_some_minutes(tmp_path: Path) -> None:
     run = CliRunner().invoke(train, ["--network", CELLS, "--minutes", "0.01", "--out", str(tmp_path)])
     assert run.exit_code == 0, run.output
@@ -92,6 +107,8 @@ def test_an_interrupt_saves_and_exits_130(tmp_path: Path) -> None:
         ([], "give --episodes, --minutes or both"),
         (["--episodes", "1", "--board", "3x3"], "no default network for 3x3"),
         (["--episodes", "1", "--board", "3by3"], "no board size"),
+        (["--episodes", "1", "--stages", "100"], "'100' are no tiles"),
+        (["--episodes", "1", "--keep-sums", "0.1"], "--keep-sums is for --resume"),
         (["--episodes", "1", "--resume", "x.n2048", "--network", "4x6"], "--network cannot be changed"),
     ],
 )

@@ -65,6 +65,20 @@ def test_what_was_seldom_moved_is_rounded_more_coarsely() -> None:
     assert rounded.weights[:5].tolist() == [13, 12, 12, 16, 0]
 
 
+def test_what_one_stage_alone_has_moved_the_others_take_from_it() -> None:
+    pattern = with_stages(pattern_for("0123"), (11, 12))
+    values, sums, since = (np.zeros(size, dtype=np.float32) for size in (3 * 16**4, 6 * 16**4, 6 * 16**4))
+    weights_of, sums_of = values.reshape(3, -1), sums.reshape(3, -1, 2)
+    since[:] = sums[:] = 1.0
+    weights_of[:, :5] = [[1, 1, 1, 1, 1], [2, 2, 2, 2, 2], [3, 3, 3, 3, 3]]
+    # Moved by: none; the first; the last; the first and last; all.
+    for stage, entry in ((0, 1), (2, 2), (0, 3), (2, 3), (0, 4), (1, 4), (2, 4)):
+        sums_of[stage, entry, 1] = 5 + stage
+    packing.settle_stages(Network(pattern, values), sums, since)
+    assert weights_of[:, :5].T.tolist() == [[1, 2, 3], [1, 1, 1], [3, 3, 3], [1, 1, 3], [1, 2, 3]]
+    assert sums_of[:, :5, 1].T.tolist() == [[1, 1, 1], [5, 5, 5], [7, 7, 7], [5, 5, 7], [5, 6, 7]]
+
+
 def test_only_once_is_rounded(packed: Path) -> None:
     with pytest.raises(SolverError, match="rounded already"):
         packing.rounded(packing.unpack(packed), 2.0)

@@ -71,6 +71,15 @@ def test_new_stages_begin_as_what_their_boards_had() -> None:
     assert changed.tolist() == [True] * 4
 
 
+def test_sums_are_forgotten_in_part() -> None:
+    training = Training.start(SMALL, Settings(seed=3))
+    training.advance(50)
+    before = training.sums.copy()
+    training.forget(0.25)
+    assert before.any()
+    assert (training.sums == before / 4).all()
+
+
 def test_a_stage_learns_from_its_boards_alone() -> None:
     training = Training.start(with_stages(SMALL, (15,)), Settings(seed=3))
     training.advance(50)

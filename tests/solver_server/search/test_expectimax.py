@@ -36,7 +36,7 @@ def values_of(board: Board, plies: int, search: Search) -> dict[str, float]:
         if search.stack.states.ndim == 3
         else np.array([bitboard.pack(cells.reshape(16))], np.uint64)
     )
-    best, reached = decide(one, plies, plies, math.inf, NO_LIMIT, search)
+    best, reached = decide(one, plies, plies, math.inf, NO_LIMIT, 0.0, search)
     values = {
         d.value: v for d, v in zip(DIRECTIONS, search.values[0].tolist(), strict=True) if not math.isnan(v)
     }
@@ -210,15 +210,15 @@ def test_the_time_limit_ends_the_search_with_the_last_finished_depth() -> None:
     board = np.array(
         [bitboard.from_board(Board.from_text("2 4 8 16 / 0 0 0 0 / 0 0 0 2 / 0 0 0 0"))], np.uint64
     )
-    unlimited, reached = decide(board, 1, 3, math.inf, NO_LIMIT, search)
+    unlimited, reached = decide(board, 1, 3, math.inf, NO_LIMIT, 0.0, search)
     values = search.values[0].copy()
     assert reached == 3
     # No time at all: only the first depth, and its values.
-    best, reached = decide(board, 3, 31, 0.0, NO_LIMIT, search)
+    best, reached = decide(board, 3, 31, 0.0, NO_LIMIT, 0.0, search)
     assert (best, reached) == (unlimited, 3)
     np.testing.assert_array_equal(search.values[0], values)
     # Some time: deeper, but far from the end.
-    _, reached = decide(board, 1, 31, 0.05, NO_LIMIT, search)
+    _, reached = decide(board, 1, 31, 0.05, NO_LIMIT, 0.0, search)
     assert 3 <= reached < 31
 
 
@@ -229,7 +229,23 @@ def test_the_node_limit_ends_the_search_at_the_same_depth_every_time() -> None:
     )
     reached = []
     for nodes in (1, 5_000, 5_000, 500_000):
-        reached.append(decide(board, 1, 31, math.inf, nodes, search)[1])
+        reached.append(decide(board, 1, 31, math.inf, nodes, 0.0, search)[1])
         assert search.counters[0] <= nodes + 100  # the first depth is finished, and a node's spawns
     assert reached[0] == 1
     assert 1 < reached[1] == reached[2] < reached[3]
+
+
+def test_a_depth_that_would_pass_the_node_limit_is_not_begun() -> None:
+    search = search_for((), make_line_heuristic())
+    board = np.array(
+        [bitboard.from_board(Board.from_text("2 4 8 16 / 0 0 0 0 / 0 0 0 2 / 0 0 0 0"))], np.uint64
+    )
+    _, first = decide(board, 1, 3, math.inf, NO_LIMIT, 0.0, search)
+    three = int(search.counters[0])
+    one = 3  # to the right nothing moves
+    assert first == 3
+    # The nodes of three plies are those of one times this growth.
+    growth = (three - one) / one
+    for limit, expected in ((three, 3), (three - 1, 1)):
+        _, reached = decide(board, 1, 3, math.inf, limit, growth, search)
+        assert (reached, search.counters[0]) == (expected, three if expected == 3 else one)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from game2048 import bitboard
+from game2048.board import Board
+from game2048.errors import SolverError
+from solver_server import shipped
+from solver_server.agent import Limit
+from solver_server.engines import DEFAULT_ENGINE, default_for, spec_of
+from solver_server.ntuple import packing
+from solver_server.ntuple.network import value4x4
+from solver_server.ntuple.player import GreedyPlayer
+
+
+def test_the_network_is_small_enough_and_says_where_it_comes_from() -> None:
+    path = shipped.weights_for(4, 4)
+    assert path.stat().st_size <= 50_000_000
+    network = packing.header_of(path).network
+    assert (network.network, network.rows, network.columns) == ("8x6", 4, 4)
+    assert sum(phase.moves for phase in network.history) > 1e9
+
+
+def test_the_network_plays_well_even_without_search() -> None:
+    games = GreedyPlayer(shipped.network_for(4, 4)).play(20_261_128, range(100))
+    # 220,000 ± 12,000 (standard error of 100 games) is what it has shown over 10,000 games.
+    assert games[:, 0].mean() > 170_000
+    assert np.mean(games[:, 1] >= 11) > 0.9
+
+
+def test_the_network_is_loaded_once() -> None:
+    assert shipped.network_for(4, 4) is shipped.network_for(4, 4)
+
+
+def test_the_default_engine_plays_by_it() -> None:
+    assert default_for(4, 4) == DEFAULT_ENGINE == "ntuple"
+    board = Board.from_text("2 2 4 8 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0")
+    decision = spec_of(DEFAULT_ENGINE).create().choose(board, Limit(depth=1))
+    assert decision is not None
+    tables = shipped.network_for(4, 4).tables()
+
+    for direction, value in decision.values.items():
+        slide = board.slide(direction)
+        after = bitboard.from_board(slide.afterstate)
+        assert value == pytest.approx(slide.reward + float(value4x4(np.uint64(after), tables)), rel=1e-6)
+
+
+def test_other_boards_are_played_by_what_knows_them() -> None:
+    assert default_for(5, 5) == "fast"
+    with pytest.raises(SolverError, match="no network for 5x5 comes with this installation"):
+        shipped.weights_for(5, 5)
+
+
+def test_an_installation_without_its_network_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    with pytest.raises(SolverError, match="give --weights FILE, or another --engine"):
+        shipped.weights_for(4, 4)
