@@ -3,8 +3,8 @@
     python benchmarks/engines.py --engine fast --games 100
     python benchmarks/engines.py --engine composite --depth 4 --games 100 --threads 2
 
-Prints one line of Markdown for RESULTS.md or strength.md. Time a move is processor time of the playing thread,
-so that a busy machine does not count against the engine.
+Prints one line of Markdown for RESULTS.md or strength.md. Time a move is processor time of the playing
+thread, so that a busy machine does not count against the engine.
 """
 
 from __future__ import annotations

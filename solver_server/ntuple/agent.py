@@ -53,7 +53,7 @@ class NetworkAgent:
         log2_entries: size of the transposition table.
     """
 
-    def __init__(self, network: Network, depths: DepthRule = PLAYER_MOVES, log2_entries: int = 18) -> None:
+    def __init__(self, network: Network, depths: DepthRule = PLAYER_MOVES, log2_entries: int = 16) -> None:
         self._pattern = network.pattern
         chance = make_policy(min_probability=_MIN_PROBABILITY)
         search = make_search(NetworkEvaluator(network.tables()), chance, log2_entries=log2_entries)
