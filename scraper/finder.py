@@ -179,14 +179,7 @@ class Finder:
             lambda: self._gates.open_one(CONSENT),
             lambda: self._gates.open_one(START, SIZE),
         ]
-        last_resorts: list[Act] = [
-            lambda: self._gates.open_one(NEW),
-            lambda: self._click_on_canvas(0),
-            lambda: self._press("Enter"),
-            lambda: self._click_on_canvas(1),
-            lambda: self._press("Space"),
-            lambda: self._click_on_canvas(2),
-        ]
+        last_resorts = self._last_resorts()
         # A page that was looked at before has settled, and what stood before its game has been clicked away.
         calm = 0.0 if self._anew else min(SETTLED_S, self._patience.board / 2000)
         while True:
@@ -207,12 +200,21 @@ class Finder:
                     if await resort():
                         calm_since = loop.time() - SETTLED_S / 2
                         break
-            tries_on = bool(last_resorts) and not self._anew and not self._probe.reasons
-            if not tries_on and await self._is_late(loop.time() - began):
+            if await self._is_late(loop.time() - began, tries_on=bool(last_resorts)):
                 raise self._probe.no_board()
             await self._probe.await_change()
         self._anew = False
         await self._focus_frame()
+
+    def _last_resorts(self) -> list[Act]:
+        return [
+            lambda: self._gates.open_one(NEW),
+            lambda: self._click_on_canvas(0),
+            lambda: self._press("Enter"),
+            lambda: self._click_on_canvas(1),
+            lambda: self._press("Space"),
+            lambda: self._click_on_canvas(2),
+        ]
 
     @staticmethod
     async def _first_of(gates: list[Act]) -> bool:
@@ -241,15 +243,17 @@ class Finder:
         self._sees_pixels = await self._pixels.find()
         return self._sees_pixels
 
-    async def _is_late(self, waited: float) -> bool:
+    async def _is_late(self, waited: float, *, tries_on: bool) -> bool:
         """Whether no board is going to come any more."""
         longest = self._patience.board / 1000
         if self._anew:
             longest = min(longest, SETTLED_S / 2)
         elif self._probe.reasons:
             longest = min(longest, DECIDED_S)
-        if waited >= longest and await self._still_loads(waited):
-            longest += LONGEST_LOAD_S
+        elif tries_on:
+            longest += LONGEST_LOAD_S  # for a menu that is slow to be drawn
+        if longest <= waited < longest + LONGEST_LOAD_S and await self._still_loads(waited):
+            return False
         return waited >= longest
 
     async def _still_loads(self, waited: float) -> bool:

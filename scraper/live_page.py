@@ -27,7 +27,7 @@ from scraper.judge import OFFENCES, Judge
 from scraper.learner import Learner
 from scraper.opening import Opening
 from scraper.pixels import PixelEye
-from scraper.probe import Answer, Patience, Probe, ProbeGoneError, first_line
+from scraper.probe import Answer, Patience, Probe, ProbeGoneError, first_line, while_waiting
 from scraper.readers import PIXELS, READERS, BoardReader
 from scraper.reading import Reading, Status
 from scraper.settle import MoveOutcome, Unchanged, Unexplained
@@ -192,7 +192,7 @@ class LivePage:
             await act
             act = None
         wait = self._ask(eye, "awaitSlide", question, self._patience.cap, direction)
-        return await _while_waiting(wait, act)
+        return await while_waiting(wait, act)
 
     async def _another_board(self, outcome: Unchanged, why: str) -> Unchanged:
         """Where no move has ever worked: the board that is played may be another."""
@@ -334,7 +334,7 @@ class LivePage:
         for _ in range(ATTEMPTS):
             try:
                 wait = self._ask(await self._finder.eye(), "awaitSettled", request, cap)
-                answer = await _while_waiting(wait, meanwhile)
+                answer = await while_waiting(wait, meanwhile)
             except ProbeGoneError:
                 # The page has loaded anew; what we did meanwhile brought that about, or is done.
                 meanwhile = None
@@ -388,20 +388,6 @@ class LivePage:
             return await self._controls.find(self._probe.frame, told or selector, text)
         except PlaywrightError as error:
             raise self._probe.lost(error) from error
-
-
-async def _while_waiting(wait: Awaitable[Answer], act: Awaitable[None] | None) -> Answer:
-    """Wait and act at once, which saves a round trip; the wait looks first, so it may begin after the act."""
-    waiting = asyncio.ensure_future(wait)
-    try:
-        if act is not None:
-            await act
-        return await waiting
-    finally:
-        if not waiting.done():
-            waiting.cancel()
-        elif not waiting.cancelled():
-            waiting.exception()  # taken note of, should the act have failed first
 
 
 def _noted(before: Reading, direction: Direction, outcome: MoveOutcome, seconds: float) -> dict[str, object]:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Annotated, Literal
@@ -298,6 +298,20 @@ class Probe:
             f"{self._page.url} does not answer any more: its script runs without end or waits for somebody; "
             "try --headed to see what it shows"
         )
+
+
+async def while_waiting(wait: Awaitable[Answer], act: Awaitable[None] | None) -> Answer:
+    """Wait and act at once, which saves a round trip; the wait looks first, so it may begin after the act."""
+    waiting = asyncio.ensure_future(wait)
+    try:
+        if act is not None:
+            await act
+        return await waiting
+    finally:
+        if not waiting.done():
+            waiting.cancel()
+        elif not waiting.cancelled():
+            waiting.exception()  # taken note of, should the act have failed first
 
 
 def first_line(error: PlaywrightError) -> str:
