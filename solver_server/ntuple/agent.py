@@ -16,8 +16,8 @@ from solver_server.search.chance import make_policy
 from solver_server.search.evaluator import evaluate, is_evaluator
 from solver_server.search.position import is_grid
 
-_MIN_PROBABILITY = 3e-3
-# On average less than a millisecond a move: a third move where few spawns are possible, else two.
+_MIN_PROBABILITY = 1e-3
+# Some milliseconds at most, on average less than one: three moves, a fourth where few spawns are possible.
 _EFFORT = Effort(bitboard=12_000, grid=12_000, growth=8.0)
 
 
@@ -51,11 +51,18 @@ class NetworkAgent:
         network: the weights are shared, not copied.
         depths: how depth is counted, and the default.
         log2_entries: size of the transposition table.
+        min_probability: see `ChancePolicy`.
     """
 
-    def __init__(self, network: Network, depths: DepthRule = PLAYER_MOVES, log2_entries: int = 16) -> None:
+    def __init__(
+        self,
+        network: Network,
+        depths: DepthRule = PLAYER_MOVES,
+        log2_entries: int = 16,
+        min_probability: float = _MIN_PROBABILITY,
+    ) -> None:
         self._pattern = network.pattern
-        chance = make_policy(min_probability=_MIN_PROBABILITY)
+        chance = make_policy(min_probability=min_probability)
         search = make_search(NetworkEvaluator(network.tables()), chance, log2_entries=log2_entries)
         self._search = ExpectimaxAgent(search, depths, effort=_EFFORT)
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +10,12 @@ import pytest
 from game2048 import bitboard
 from game2048.board import Board
 from game2048.errors import SolverError
+from game2048.spawn import Spawner
 from solver_server import shipped
 from solver_server.agent import Limit
 from solver_server.engines import DEFAULT_ENGINE, default_for, spec_of
 from solver_server.ntuple import packing
+from solver_server.ntuple.agent import NetworkAgent
 from solver_server.ntuple.network import value4x4
 from solver_server.ntuple.player import GreedyPlayer
 
@@ -46,6 +50,31 @@ def test_the_default_engine_plays_by_it() -> None:
         slide = board.slide(direction)
         after = bitboard.from_board(slide.afterstate)
         assert value == pytest.approx(slide.reward + float(value4x4(np.uint64(after), tables)), rel=1e-6)
+
+
+def test_pruning_leaves_the_move_as_it_was_on_99_of_100_boards() -> None:
+    network = shipped.network_for(4, 4)
+    pruned, whole = NetworkAgent(network), NetworkAgent(network, min_probability=0.0)
+    boards = list(middle_game_boards(pruned, 1000))
+    chosen = [(pruned.choose(board, Limit(4)), whole.choose(board, Limit(4))) for board in boards]
+    assert sum(a.nodes for a, _ in chosen if a) < 0.9 * sum(b.nodes for _, b in chosen if b)
+    assert sum(a is not None and b is not None and a.direction is b.direction for a, b in chosen) >= 990
+
+
+def middle_game_boards(agent: NetworkAgent, count: int) -> Iterator[Board]:
+    """Boards of greedy games, now and then one that has a move."""
+    for game in itertools.count():
+        spawner = Spawner(5, game)
+        board = spawner.start(4, 4)
+        turn = 0
+        while (decision := agent.choose(board, Limit(1))) is not None:
+            if turn >= 200 and turn % 97 == 0:
+                yield board
+                count -= 1
+                if not count:
+                    return
+            board = spawner.spawn(board.slide(decision.direction).afterstate)
+            turn += 1
 
 
 def test_other_boards_are_played_by_what_knows_them() -> None:
