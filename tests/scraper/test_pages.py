@@ -219,6 +219,7 @@ async def test_a_picture_of_another_site_that_never_comes_is_not_waited_for(
     assert len(asked) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.npm
 async def test_a_game_drawn_by_phaser_is_played(game: LivePage, pages_url: str) -> None:
     library = npm_pages.page_folder("phaser") / "dist" / "phaser.min.js"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import random
@@ -24,6 +25,7 @@ from recordings.dataset import read_games, write_games
 from recordings.formats.spool import Chunk
 from recordings.growing import GrowingDataset, working_files
 from solver_server.generate_cli import generate
+from solver_server.shipped import weights_for
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(first_engine.__file__)
@@ -130,6 +132,16 @@ def test_an_engine_that_goes_as_deep_as_it_can_is_given_a_depth(tmp_path: Path) 
     words = ["--engine", "first", "-g", "1", "--max-moves", "2", "-o", str(tmp_path / "games.jsonl")]
     assert CliRunner().invoke(generate, words).exit_code == 0
     assert next(read_games(tmp_path / "games.jsonl")).info.depth == 3
+
+
+def test_the_network_that_comes_along_plays_where_none_is_named(tmp_path: Path) -> None:
+    for words, engine, depth in (((), "ntuple", 3), (("--engine", "greedy"), "ntuple", 1)):
+        output = tmp_path / f"{depth}.jsonl"
+        options = [*words, "-g", "1", "--max-moves", "2", "-o", str(output)]
+        assert CliRunner().invoke(generate, options).exit_code == 0
+        (game,) = read_games(output)
+        assert (game.info.solver, game.info.depth) == (engine, depth)
+        assert game.info.weights == hashlib.sha256(weights_for(4, 4).read_bytes()).hexdigest()
 
 
 def test_the_curriculum_is_a_depth(tmp_path: Path) -> None:
@@ -368,7 +380,7 @@ def test_bad_usage_is_told_before_anything_is_touched(tmp_path: Path) -> None:
     for words, message in (
         (("--engine", "nobody"), "engine 'nobody' is unknown"),
         (("--engine", "composite", "--board", "5x5", "-d", 2), "does not play 5x5"),
-        (("--engine", "greedy"), "expected --weights FILE"),
+        (("--engine", "greedy", "--board", "5x5"), "'ntuple' does not play 5x5"),
         (("-d", 99), "depth 99 is out of range"),
     ):
         assert message in told(run(output, *words))
