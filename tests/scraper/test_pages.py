@@ -181,7 +181,14 @@ async def test_a_page_is_played_and_every_board_is_its_own(
     await play_kind(browser, kinds_url, kind)
 
 
-@pytest.mark.parametrize("kinds", SLOW.values(), ids=SLOW)
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        # Nothing shortens what these take.
+        pytest.param(kinds, id=name, marks=pytest.mark.slow if name == "waiting" else ())
+        for name, kinds in SLOW.items()
+    ],
+)
 async def test_slow_pages_are_played_side_by_side(
     browser: Browser, kinds_url: str, kinds: list[Kind]
 ) -> None:
