@@ -14,7 +14,7 @@ import click
 
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
-from game2048.wire import EngineInfo, default_for
+from game2048.wire import default_for
 from solver_server.agent import Decision, Limit
 from solver_server.engines import DEFAULT_ENGINE, ENGINES, NETWORK_ENGINE, EngineSpec, network_engine
 from solver_server.pool import EngineOffer
@@ -131,7 +131,7 @@ def hint(
 
     position = Board.from_text(" ".join(board))
     engines = _engines(weights)
-    infos = {name: _info(spec) for name, spec in engines.items()}
+    infos = {name: spec.info for name, spec in engines.items()}
     name = engine or default_for(infos.values(), DEFAULT_ENGINE, position.rows, position.columns)
     limit = Limit(depth, time_ms)
     check_limit(infos[name], limit)
@@ -173,18 +173,7 @@ def _engines(weights: Path | None) -> dict[str, EngineSpec]:
 
 
 def _engine_offers(engines: dict[str, EngineSpec]) -> list[EngineOffer]:
-    return [EngineOffer(_info(spec), spec.create) for spec in engines.values()]
-
-
-def _info(spec: EngineSpec) -> EngineInfo:
-    return EngineInfo(
-        name=spec.name,
-        summary=spec.summary,
-        boards=spec.boards,
-        max_depth=spec.max_depth,
-        default_depth=spec.default_depth,
-        min_depth=spec.depths.minimum,
-    )
+    return [EngineOffer(spec.info, spec.create) for spec in engines.values()]
 
 
 def _announce(url: str) -> None:

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from game2048 import wire
 from game2048.errors import SolverError
+from game2048.wire import EngineInfo
 from solver_server.agent import Agent
 from solver_server.depth import PLAYER_MOVES, DepthRule
 
@@ -43,9 +45,21 @@ class EngineSpec:
         """The depth it plays without a limit; ``None`` where that is as deep as its nodes go."""
         return None if self.depths.default == self.depths.maximum else self.depths.default
 
+    @property
+    def info(self) -> EngineInfo:
+        """What clients are told of it."""
+        return EngineInfo(
+            name=self.name,
+            summary=self.summary,
+            boards=self.boards,
+            max_depth=self.max_depth,
+            default_depth=self.default_depth,
+            min_depth=self.depths.minimum,
+        )
+
     def plays(self, rows: int, columns: int) -> bool:
         """Whether it plays boards of that size."""
-        return "any" in self.boards or f"{rows}x{columns}" in self.boards
+        return self.info.plays(rows, columns)
 
     def create(self) -> Agent:
         """A new instance; one thread at a time may use it."""
@@ -129,9 +143,17 @@ ENGINES: dict[str, EngineSpec] = {spec.name: spec for spec in _ALL}
 DEFAULT_ENGINE = NETWORK_ENGINE
 
 
-def default_for(rows: int, columns: int) -> str:
-    """The strongest engine for boards of a size."""
-    return next(spec.name for spec in _ALL if spec.plays(rows, columns))
+def default_for(rows: int, columns: int, weights: Path | None = None) -> str:
+    """The engine that plays where none is named: the one with the weights given, else the strongest.
+
+    Args:
+        rows: of the board.
+        columns: of the board.
+        weights: of a network.
+    """
+    if weights is not None:
+        return NETWORK_ENGINE
+    return wire.default_for((spec.info for spec in _ALL), DEFAULT_ENGINE, rows, columns)
 
 
 def spec_of(name: str) -> EngineSpec:

@@ -157,14 +157,14 @@ def _plan(given: dict[str, Any]) -> Plan:
     """What is to be played, checked before anything is touched."""
     from msgspec.structs import replace
 
-    from solver_server.engines import NETWORK_ENGINE, default_for
+    from solver_server.engines import default_for
     from solver_server.generate import players
     from solver_server.generate.plan import CURRICULUM, Plan
 
     weights: Path | None = given["weights"]
     rows, columns = given["board"]
     plan = Plan(
-        engine=given["engine"] or (NETWORK_ENGINE if weights else default_for(rows, columns)),
+        engine=given["engine"] or default_for(rows, columns, weights),
         depth=CURRICULUM[given["curriculum"]] if given["curriculum"] else given["depth"],
         weights=None if weights is None else str(weights.resolve()),
         seed=secrets.randbits(53) if given["seed"] is None else given["seed"],
@@ -177,7 +177,7 @@ def _plan(given: dict[str, Any]) -> Plan:
         timestamp=given["timestamp"],
     )
     plan = players.settled(plan)
-    # An engine that searches as deep as its nodes go takes 25 ms a move: hours for a dataset.
+    # Games of a dataset are of one depth, also where an engine would go as deep as its nodes allow.
     return plan if plan.depth is not None else replace(plan, depth=_DEPTH)
 
 

@@ -359,7 +359,7 @@ def _playing(
     from solver_server.engines import NETWORK_ENGINE, default_for, spec_of
 
     rows, columns = board or (4, 4)
-    engine = engine or (default_for(rows, columns) if weights is None else NETWORK_ENGINE)
+    engine = engine or default_for(rows, columns, weights)
     if engine != NETWORK_ENGINE:
         if weights is not None:
             raise click.UsageError(f"--weights is for engine {NETWORK_ENGINE}, not {engine}")

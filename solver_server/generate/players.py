@@ -21,6 +21,7 @@ from recordings.formats.spool import Chunk, encode_chunk
 from solver_server.agent import Agent, Decision, Limit
 from solver_server.engines import NETWORK_ENGINE, network_engine, spec_of
 from solver_server.generate.plan import Plan, decode_plan
+from solver_server.ntuple.files import open_network
 from solver_server.shipped import weights_for
 
 GREEDY = "greedy"
@@ -103,7 +104,6 @@ def make_player(plan: Plan) -> Player:
     if plan.depth != 1 or plan.time_ms is not None:
         return AgentPlayer(network_engine(path).create(), plan)
     from solver_server.generate.greedy import GreedyPlayer  # loads what it compiles
-    from solver_server.ntuple.files import open_network
 
     return GreedyPlayer(open_network(path, in_memory=True), plan)
 
@@ -144,8 +144,8 @@ def board_of(weights: Path) -> tuple[int, int]:
     Raises:
         SolverError: the file is missing or no network.
     """
-    rows, columns = network_engine(weights).boards[0].split("x")
-    return int(rows), int(columns)
+    pattern = open_network(weights, verify=False).pattern  # whoever plays by it verifies it
+    return pattern.rows, pattern.columns
 
 
 def warm_up(plan: Plan) -> None:

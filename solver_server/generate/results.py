@@ -82,7 +82,7 @@ def play_on_cluster(
         SolverError: the engine does not play so, or the cluster cannot be reached.
     """
     rows, columns = board or ((4, 4) if weights is None else players.board_of(weights))
-    engine = engine or (default_for(rows, columns) if weights is None else NETWORK_ENGINE)
+    engine = engine or default_for(rows, columns, weights)
     plan = Plan(
         engine=engine,
         depth=1 if engine == NETWORK_ENGINE and limit == Limit() else limit.depth,

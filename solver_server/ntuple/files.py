@@ -34,8 +34,9 @@ def open_network(path: Path, *, verify: bool = True, in_memory: bool = False) ->
         raise SolverError(f"cannot open weights {path}: {error.strerror}") from error
     if foreign:
         return tdl2048.load(path)
-    if packing.is_packed(path):
-        return _unpacked(path, verify=verify, in_memory=in_memory)
+    header, digest = container.read_header(path)
+    if packing.is_packed(header):
+        return _unpacked(path, digest, verify=verify, in_memory=in_memory)
     return weights.load(path, verify=verify, in_memory=in_memory)
 
 
@@ -45,9 +46,8 @@ def cache_folder() -> Path:
     return Path(chosen) if chosen else platformdirs.user_cache_path("bot2048", appauthor=False) / "weights"
 
 
-def _unpacked(path: Path, *, verify: bool, in_memory: bool) -> Network:
-    """The network in a packed file, from the cache if it is there whole; else it is put there."""
-    _, digest = container.read_header(path)
+def _unpacked(path: Path, digest: str, *, verify: bool, in_memory: bool) -> Network:
+    """The network in a packed file of that digest, from the cache if it is there whole; else put there."""
     kept = cache_folder() / f"{digest[:16]}{weights.SUFFIX}"
     if kept.exists():
         with contextlib.suppress(SolverError):  # a damaged copy is made again

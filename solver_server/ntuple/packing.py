@@ -141,13 +141,9 @@ def pack(path: Path, network: Network, threads: int = 2) -> None:
     container.write(path, msgspec.json.encode(header), payload)
 
 
-def is_packed(path: Path) -> bool:
-    """Whether a container file is a packed one.
-
-    Raises:
-        SolverError: it is no container.
-    """
-    return container.read_header(path)[0].startswith(b'{"kind":"packed"')
+def is_packed(header: bytes) -> bool:
+    """Whether a container's header is that of a packed file."""
+    return header.startswith(b'{"kind":"packed"')
 
 
 def header_of(path: Path) -> PackedHeader:
@@ -225,9 +221,9 @@ def _expanded(path: Path, stream: bytes, size: int) -> Bytes:
     decoder = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
     try:
         plane = decoder.decompress(stream, max_length=size)
-        whole = len(plane) == size and (decoder.eof or decoder.decompress(b"", max_length=1) == b"")
+        more = b"" if decoder.eof else decoder.decompress(b"", max_length=1)
     except lzma.LZMAError as error:
         raise SolverError(f"{path} is damaged: {error}") from error
-    if not whole or not decoder.eof:
+    if len(plane) != size or more or not decoder.eof:
         raise SolverError(f"{path} is damaged: a stream is not as long as its table")
     return np.frombuffer(plane, dtype=np.uint8)

@@ -4,23 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from dataset_games import hard_games, late_game, played
+from records_command import run, told
 
-from game2048.errors import RecordError
-from recordings.cli import records
 from recordings.dataset import read_games, write_games
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(records, [str(argument) for argument in arguments])
-
-
-def told(result: Result) -> str:
-    """The message of the error that a command ended with; the root command prints it."""
-    assert result.exit_code == 1
-    assert isinstance(result.exception, RecordError)
-    return str(result.exception)
 
 
 @pytest.fixture

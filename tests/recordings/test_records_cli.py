@@ -5,25 +5,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 from PIL import Image
 from recorded import random_game, worked_game, worked_moves
+from records_command import run, told
 
 from game2048 import Board, Direction
-from game2048.errors import RecordError
 from recordings import GAMES_FILE, GameJournal, GameRecord, append_record, read_records
-from recordings.cli import records
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(records, [str(argument) for argument in arguments])
-
-
-def told(result: Result) -> str:
-    """The message of the error that a command ended with; the root command prints it."""
-    assert result.exit_code == 1
-    assert isinstance(result.exception, RecordError)
-    return str(result.exception)
 
 
 @pytest.fixture

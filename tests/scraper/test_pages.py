@@ -39,6 +39,7 @@ class Kind:
     hands: str = "arrow keys"
     size: tuple[int, int] = (4, 4)
     rules: tuple[str, ...] = ()
+    query: str = ""
 
 
 KINDS = [
@@ -83,8 +84,8 @@ KINDS = [
 ]
 
 WAITING = [
-    Kind("transforms100"),
-    Kind("transforms300"),
+    Kind("transforms", query="?ms=100"),
+    Kind("transforms", query="?ms=300"),
     Kind("swipe", hands="touch swipe"),
     Kind("drag", hands="mouse drag"),
     Kind("late"),
@@ -167,7 +168,7 @@ async def play(game: LivePage, reading: Reading, moves: int) -> Reading:
 
 async def play_kind(browser: Browser, url: str, kind: Kind) -> None:
     async with live_page(browser) as game:
-        reading = await game.open(f"{url}{kind.name}.html")
+        reading = await game.open(f"{url}{kind.name}.html{kind.query}")
         assert (reading.board.rows, reading.board.columns) == kind.size
         reading = await play(game, reading, MOVES)
         assert (reading.reader, game.played_with) == (kind.reader, kind.hands)

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import crew_tasks
@@ -16,15 +15,6 @@ from game2048.errors import RulesError, SolverError
 from solver_server.cluster import DaskCluster, Inline, Processes, make_crew
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def scheduler() -> Iterator[str]:
-    """A Dask cluster of two worker processes."""
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
-    ) as cluster:
-        yield cluster.scheduler_address
 
 
 def results(crew: object, tasks: list[tuple[object, ...]]) -> list[bytes]:

@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -107,14 +106,6 @@ def test_the_same_seed_gives_the_same_file_whatever_plays_it(
             done(files[-1], "--engine", "fast", "-g", 20, "--metadata", *options)
     assert {file.read_bytes() for file in files if file.exists()} == {files[0].read_bytes()}
     assert len(list(read_games(files[0]))) == 20
-
-
-@pytest.fixture(scope="module")
-def scheduler() -> Iterator[str]:
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
-    ) as cluster:
-        yield cluster.scheduler_address
 
 
 def test_without_a_seed_one_is_drawn_and_told(tmp_path: Path) -> None:

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
-import distributed
 import pytest
 from click.testing import CliRunner
 
@@ -19,14 +17,6 @@ from solver_server.self_play import play_games, play_greedily
 from solver_server.training_cli import evaluate
 
 TDL = Path(__file__).parents[1] / "data" / "tdl2048-5x4.w"
-
-
-@pytest.fixture(scope="module")
-def scheduler() -> Iterator[str]:
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
-    ) as cluster:
-        yield cluster.scheduler_address
 
 
 def test_workers_play_the_games_that_this_process_plays() -> None:
