@@ -102,7 +102,8 @@ def survives_kills(page: str, output: Path, kills: int, draw: random.Random) -> 
     finished: set[str] = set()
     place = output if output.suffix == ".jsonl" else working_files(output)[0]
     for _ in range(kills):
-        more = draw.randrange(40)
+        # Three games of twelve moves are under way at most, seldom all near their ends.
+        more = draw.randrange(24)
         code = broken_off(
             lambda more=more: journaled(output) > more,
             signal.SIGKILL,
