@@ -35,48 +35,54 @@ class _Viewport(click.ParamType):  # type: ignore[type-arg]  # not generic at ru
         return int(found[1]), int(found[2])
 
 
-def browser_options(command: Command) -> Command:
-    """Decorate a command with the browser's options; it gets one argument ``browser``: `BrowserOptions`."""
-
-    @click.option(
+WHICH_BROWSER = (
+    click.option(
         "--browser",
-        "browser_path",
+        "path",
         metavar="PATH",
         envvar=BROWSER_VARIABLE,
         show_envvar=True,
         help="Chromium, Chrome or Edge to start; otherwise the first that is found.",
-    )
-    @click.option(
+    ),
+    click.option(
         "--headed/--headless",
         default=False,
         show_default="headless",
         help="Show the browser's window, or not.",
-    )
-    @click.option(
+    ),
+    click.option(
         "--cdp",
         metavar="URL",
         help="Use a running Chromium with remote debugging, http://… or ws://…; in a tab of its own.",
-    )
-    @click.option(
+    ),
+    click.option(
         "--user-data-dir",
         type=click.Path(file_okay=False, path_type=Path),
         help="A browser profile to use and keep; otherwise a new one each time.",
-    )
-    @click.option(
+    ),
+    click.option(
         "--slow-mo",
         type=click.FloatRange(0),
         default=0.0,
         metavar="MS",
         help="Milliseconds to wait before each thing done with the browser.",
-    )
-    @click.option("--viewport", type=_Viewport(), help="Size of the window, e.g. 1280x800.")
-    @click.option("--device", metavar="NAME", help="A device to play on, e.g. 'Pixel 7'.")
-    @functools.wraps(command)
-    def with_browser(*args: Any, browser_path: str | None, headed: bool, **kwargs: Any) -> Any:
-        given = {name: kwargs.pop(name) for name in ("cdp", "user_data_dir", "slow_mo", "viewport", "device")}
-        options = BrowserOptions(path=browser_path, headless=not headed, **given)
-        return command(*args, browser=options, **kwargs)
+    ),
+    click.option("--viewport", type=_Viewport(), help="Size of the window, e.g. 1280x800."),
+    click.option("--device", metavar="NAME", help="A device to play on, e.g. 'Pixel 7'."),
+)
 
+
+def browser_options(command: Command) -> Command:
+    """Decorate a command with the browser's options; it gets one argument ``browser``: `BrowserOptions`."""
+
+    @functools.wraps(command)
+    def with_browser(*args: Any, headed: bool, **kwargs: Any) -> Any:
+        named = ("path", "cdp", "user_data_dir", "slow_mo", "viewport", "device")
+        given = {name: kwargs.pop(name) for name in named}
+        return command(*args, browser=BrowserOptions(headless=not headed, **given), **kwargs)
+
+    for option in reversed(WHICH_BROWSER):
+        with_browser = option(with_browser)
     return with_browser  # type: ignore[return-value]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Page, Request
+from playwright.async_api import Page, Request, Response
 
 from game2048.errors import PageError
 from scraper.gates import CONSENT, NEW, SIZE, START, Gates
@@ -30,15 +30,28 @@ MOST_SKIPS = 5
 """So many boards of a page are looked at."""
 LONGEST_LOAD_S = 12.0
 """How much longer a page that is still loading is waited for."""
-
-
+QUIET_S = 1.0
+"""A page without a board on which nothing has changed for so long is waited for less."""
+LIFELESS = 0.7
+"""How much less."""
+LIVELY = """() => {
+  const isEndless = (animation) =>
+    animation.playState === "running" && animation.effect?.getComputedTiming().endTime === Infinity;
+  return document.querySelector("canvas, iframe, video, object, embed") !== null ||
+    document.getAnimations().some(isEndless);
+}"""
+STARTED_S = 2.5
+"""So long what has been clicked away may take to give way to a board."""
 OWED_S = 1.5
 """After so long a page is taken for loaded that lacks only pictures, fonts and the like of other sites."""
 LOADING = (
     r"^\W*(now )?(loading|please wait|preparing|lädt|laden|chargement|cargando|carregando|caricamento|"
     "загрузка|加载|載入|読み込み|ロード|로딩)"
 )
-SAYS_LOADING = """(pattern) => {
+MOST_BESIDE_LOADING = 400
+"""Where more letters are shown, what is loading is something beside the game."""
+SAYS_LOADING = """([pattern, most]) => {
+  if ((document.body?.innerText ?? "").length > most) return false;
   const word = new RegExp(pattern, "iu");
   const seen = { opacityProperty: true, visibilityProperty: true };
   const says = (element) =>
@@ -58,11 +71,17 @@ class Traffic:
 
     KINDS = frozenset({"document", "script", "stylesheet", "image", "font", "fetch", "xhr"})
     LONG_S = 8.0
+    POLLS = frozenset({"fetch", "xhr"})
+    POLL_S = 2.5
+    """What a script asks for may be told only when something happens, unless much of it is on its way."""
+    MUCH = 100_000
 
     def __init__(self, page: Page) -> None:
         self._page = page
         self._pending: dict[Request, float] = {}
+        """Until when each counts."""
         page.on("request", self._begin)
+        page.on("response", self._arrive)
         page.on("requestfinished", self._end)
         page.on("requestfailed", self._end)
 
@@ -70,7 +89,13 @@ class Traffic:
         sites = {urlsplit(frame.url).netloc for frame in self._page.frames}
         is_own = urlsplit(request.url).netloc in sites
         if request.resource_type == "script" or (is_own and request.resource_type in self.KINDS):
-            self._pending[request] = time.monotonic()
+            lasts = self.POLL_S if request.resource_type in self.POLLS else self.LONG_S
+            self._pending[request] = time.monotonic() + lasts
+
+    def _arrive(self, response: Response) -> None:
+        length = response.headers.get("content-length", "")
+        if response.request in self._pending and length.isdecimal() and int(length) >= self.MUCH:
+            self._pending[response.request] = time.monotonic() + LONGEST_LOAD_S
 
     def _end(self, request: Request) -> None:
         self._pending.pop(request, None)
@@ -78,7 +103,7 @@ class Traffic:
     @property
     def is_busy(self) -> bool:
         """Whether something has been asked for lately that has not come yet."""
-        return any(time.monotonic() - begun < self.LONG_S for begun in self._pending.values())
+        return any(time.monotonic() < until for until in self._pending.values())
 
 
 class Finder:
@@ -101,6 +126,7 @@ class Finder:
         self._skips = 0
         self._anew = False
         """Whether a board is looked for on a page on which one was found before."""
+        self._changed_at = 0.0
         self._traffic = Traffic(page)
 
     def forget(self) -> None:
@@ -174,10 +200,10 @@ class Finder:
     async def _find(self) -> None:
         loop = asyncio.get_running_loop()
         began = loop.time()
-        calm_since = began
+        calm_since = self._changed_at = began
         gates: list[Act] = [
             lambda: self._gates.open_one(CONSENT),
-            lambda: self._gates.open_one(START, SIZE),
+            lambda: self._gates.open_one(START, SIZE, leave=True),
         ]
         last_resorts = self._last_resorts()
         # A page that was looked at before has settled, and what stood before its game has been clicked away.
@@ -190,7 +216,9 @@ class Finder:
             now = loop.time()
             if now - calm_since >= calm and await self._is_loaded(now - began):
                 if await self._first_of(gates):
-                    began = calm_since = loop.time()  # what has been started may take its time to load
+                    calm_since = loop.time()
+                    # What has been started may take its time to load.
+                    began = max(began, calm_since + STARTED_S - self._patience.board / 1000)
                     continue
                 if await self._seek_weakly():
                     await self._prefer_better()
@@ -202,12 +230,14 @@ class Finder:
                         break
             if await self._is_late(loop.time() - began, tries_on=bool(last_resorts)):
                 raise self._probe.no_board()
-            await self._probe.await_change()
+            if await self._probe.await_change():
+                self._changed_at = loop.time()
         self._anew = False
         await self._focus_frame()
 
     def _last_resorts(self) -> list[Act]:
         return [
+            self._gates.give_name,
             lambda: self._gates.open_one(NEW),
             lambda: self._click_on_canvas(0),
             lambda: self._press("Enter"),
@@ -252,9 +282,19 @@ class Finder:
             longest = min(longest, DECIDED_S)
         elif tries_on:
             longest += LONGEST_LOAD_S  # for a menu that is slow to be drawn
+        elif not await self._is_lively():
+            longest *= LIFELESS
         if longest <= waited < longest + LONGEST_LOAD_S and await self._still_loads(waited):
             return False
         return waited >= longest
+
+    async def _is_lively(self) -> bool:
+        """Whether a board may yet come up: something changes, or moves, or is drawn without telling."""
+        if asyncio.get_running_loop().time() - self._changed_at < QUIET_S:
+            return True
+        with contextlib.suppress(PlaywrightError):
+            return await self._page.evaluate(LIVELY) is True
+        return True
 
     async def _still_loads(self, waited: float) -> bool:
         """Whether more of the page is on its way, or it says so."""
@@ -264,7 +304,7 @@ class Finder:
             return True
         for frame in self._page.frames:
             with contextlib.suppress(PlaywrightError):
-                if await frame.evaluate(SAYS_LOADING, LOADING):
+                if await frame.evaluate(SAYS_LOADING, [LOADING, MOST_BESIDE_LOADING]):
                     return True
         return False
 

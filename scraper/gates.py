@@ -41,6 +41,15 @@ WON = (
 )
 OVER = r"\bgame over\b|\byou (lose|lost)\b|\bno (more )?moves\b|\bverloren\b|\bperdu\b"
 ANYTHING = r"\w"
+MOST_PAGES = 8
+"""A guide that lies over the game has so many pages at most."""
+NAMELESS = """() => {
+  const seen = { opacityProperty: true, visibilityProperty: true };
+  const fields = [...document.querySelectorAll("input:not([type]), input[type=text]")].filter(
+    (field) => !field.value && !field.readOnly && !field.disabled && field.checkVisibility(seen));
+  return fields.length === 1 ? fields[0] : null;
+}"""
+NAME = "Player"
 NEVER = (
     r"(share|tweet|facebook|download|install|github|log ?in|sign|buy|donat|subscribe|delete|undo|hint|auto|"
     r"ai\b|solve|bot\b|how to|rules|settings|score)"
@@ -67,22 +76,45 @@ class Gates:
         """The page has loaded anew."""
         self.taken.clear()
 
-    async def open_one(self, *patterns: str, in_game: bool = False, modal: bool = False) -> bool:
+    async def open_one(
+        self, *patterns: str, in_game: bool = False, modal: bool = False, leave: bool = False
+    ) -> bool:
         """Click the first thing that says one of these words; whether there was one.
 
         Args:
             patterns: of the words, the most wanted first.
             in_game: then nothing is clicked that may end the game.
             modal: only buttons of dialogs that lie over the page.
+            leave: also what leads to another page of the site.
         """
         taboo = NEVER_IN_GAME if in_game else NEVER
         if in_game:
             self.taken.clear()  # a message may come back
         for pattern in patterns:
             for frame in self.page.frames:
-                for found in await self._find(frame, pattern, taboo, modal=modal):
+                for found in await self._find(frame, pattern, taboo, modal=modal, leave=leave):
                     if await self._click(frame, found):
                         return True
+        return False
+
+    async def leaf_through(self, *, in_game: bool = False) -> None:
+        """Click away what lies over the page, whatever its buttons say; a guide may have some pages."""
+        before = list(self.taken)
+        for _ in range(MOST_PAGES):
+            self.taken.clear()  # each page has the same button
+            if not await self.open_one(ANYTHING, in_game=in_game, modal=True):
+                break
+        self.taken += before
+
+    async def give_name(self) -> bool:
+        """Fill in the only field of the page, which may ask for a name; whether there is one."""
+        for frame in self.page.frames:
+            with contextlib.suppress(PlaywrightError):
+                field = (await frame.evaluate_handle(NAMELESS)).as_element()
+                if field is not None:
+                    await field.fill(NAME, timeout=1000)
+                    self.taken.clear()
+                    return True
         return False
 
     async def says(self) -> Status:
@@ -95,12 +127,13 @@ class Gates:
             return Status.WON
         return Status.OVER if re.search(OVER, text, re.IGNORECASE) else Status.PLAYING
 
-    async def _find(self, frame: Frame, pattern: str, taboo: str, *, modal: bool) -> list[_Found]:
+    async def _find(
+        self, frame: Frame, pattern: str, taboo: str, *, modal: bool, leave: bool
+    ) -> list[_Found]:
         script = (resources.files(__package__) / "gates.js").read_text(encoding="utf-8")
         with contextlib.suppress(PlaywrightError, msgspec.ValidationError):
-            raw = await frame.evaluate(
-                script, {"pattern": pattern, "taboo": taboo, "taken": self.taken, "modal": modal}
-            )
+            wanted = {"pattern": pattern, "taboo": taboo, "taken": self.taken, "modal": modal, "leave": leave}
+            raw = await frame.evaluate(script, wanted)
             return msgspec.convert(raw, list[_Found], strict=False)
         return []
 

@@ -18,7 +18,8 @@ from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from game2048.direction import Direction
-from scraper.gates import ANYTHING, CONSENT, GO_ON, START, Gates, place_in_page
+from scraper.gates import CONSENT, GO_ON, START, Gates, place_in_page
+from scraper.listeners import CLICKS, KEYS, MOUSE, TOUCH, heard_by
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +30,7 @@ ARROWS = {
     Direction.LEFT: "ArrowLeft",
 }
 LETTERS = {Direction.UP: "w", Direction.RIGHT: "d", Direction.DOWN: "s", Direction.LEFT: "a"}
+VI_LETTERS = {Direction.UP: "k", Direction.RIGHT: "l", Direction.DOWN: "j", Direction.LEFT: "h"}
 STEPS = {Direction.UP: (0, -1), Direction.RIGHT: (1, 0), Direction.DOWN: (0, 1), Direction.LEFT: (-1, 0)}
 BUTTONS = {
     Direction.UP: r"^\W*(up|move up|[↑⬆▲△⇧🔼]\ufe0f?)\W*$|(^|[^a-z])up([^a-z]|$)",
@@ -38,6 +40,8 @@ BUTTONS = {
 }
 HOLD_S = 0.06
 """How long a key is held for pages that look at the keys now and then."""
+FOCUSED = 2
+"""After so many tries the board has the focus, and what the page listens to has had time to be put up."""
 REACH = 0.3
 """How far a drag or swipe goes, as a share of the board."""
 
@@ -90,34 +94,66 @@ class Region:
 class Pace:
     """How soon after a move a page takes the next key: pages that animate drop keys meanwhile.
 
-    Learned from what was dropped and what was taken: the next key waits until it is likely to be taken.
+    It lies between the longest time after which a key was dropped and the shortest after which one was taken.
+    Those are brought together by trials, nearer to the second: a drop costs more than some milliseconds.
     """
+
+    TRIAL = 0.6
+    NEAR = 0.12
+    NEAR_S = 0.008
+    LONGEST_S = 0.6
+    """A key that is dropped so late is dropped for another reason."""
+    LASTS = 60
+    """After so many moves it is tried whether keys are taken earlier by now; then after twice as many."""
+    FORGOTTEN = 0.7
 
     def __init__(self) -> None:
         self._dropped = 0.0
         self._taken = float("inf")
-        self._last = 0.0
+        self._moved: float | None = None
         self._pressed = 0.0
+        self._moves = 0
+        self._lasts = self.LASTS
 
-    async def wait(self) -> None:
-        """Wait until the page is ready for a key, where it is known to need that."""
-        if self._dropped:
-            due = self._last + min(self._dropped * 1.1 + 0.006, self._taken)
-            if (left := due - time.monotonic()) > 0:
-                await asyncio.sleep(left)
-        self._pressed = time.monotonic()
+    @property
+    def gap(self) -> float:
+        """How long after a move to press the next key, in seconds."""
+        if not self._dropped:
+            return 0.0
+        if self._taken == float("inf"):
+            return self._dropped * (1 + self.NEAR) + self.NEAR_S
+        between = self._taken - self._dropped
+        if between <= max(self.NEAR * self._taken, self.NEAR_S):
+            return self._taken
+        return self._dropped + self.TRIAL * between
+
+    def left(self, now: float) -> float:
+        """For how long to wait yet before the next key."""
+        return 0.0 if self._moved is None else max(0.0, self._moved + self.gap - now)
+
+    def press(self, now: float) -> None:
+        """A key is pressed."""
+        self._pressed = now
 
     def note(self, *, taken: bool, first: bool) -> None:
-        """Take in whether the last key was taken; only the first press of a move tells of the pace."""
-        since = self._pressed - self._last
+        """Take in whether that key was taken; where not, only the first press of a move tells of the pace."""
+        since = float("inf") if self._moved is None else self._pressed - self._moved
         if taken:
+            self._moved = self._pressed
             if self._dropped:
-                self._taken = min(self._taken, max(since, self._dropped * 1.05))
-            self._last = self._pressed
-        elif first and since < 1.0:
+                self._taken = min(self._taken, since)
+                self._forget_in_time()
+        elif first and since < self.LONGEST_S:
             self._dropped = max(self._dropped, since)
-            if self._dropped >= self._taken:
-                self._taken = float("inf")
+            self._moves = 0
+        if self._taken <= self._dropped:
+            self._taken = float("inf")
+
+    def _forget_in_time(self) -> None:
+        self._moves += 1
+        if self._moves >= self._lasts:
+            self._moves, self._lasts = 0, 2 * self._lasts
+            self._dropped *= self.FORGOTTEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +163,13 @@ class Way:
     Attributes:
         name: for people.
         act: makes it; False if the page offers no such way.
+        hears: the events of which a page must listen to some for it to work.
         at_once: whether it takes no time, so that one may look for what comes of it meanwhile.
     """
 
     name: str
     act: Callable[[Direction], Awaitable[bool]]
+    hears: frozenset[str]
     at_once: bool = False
 
 
@@ -152,12 +190,13 @@ class Hands:
         self.frame: Frame = page.main_frame
         self.region: Callable[[], Awaitable[Region | None]] = self._no_region
         ways = [
-            Way("arrow keys", self._arrows, at_once=True),
-            Way("arrow keys, held", self._held_arrows),
-            Way("letter keys", self._letters),
-            Way("buttons", self._buttons),
-            Way("mouse drag", self._drag),
-            Way("touch swipe", self._swipe),
+            Way("arrow keys", self._arrows, KEYS, at_once=True),
+            Way("arrow keys, held", self._held_arrows, KEYS),
+            Way("letter keys", self._letters, KEYS),
+            Way("vi keys", self._vi_letters, KEYS),
+            Way("buttons", self._buttons, CLICKS),
+            Way("mouse drag", self._drag, MOUSE),
+            Way("touch swipe", self._swipe, TOUCH),
         ]
         self._ways = [way for way in ways if only is None or way.name in only] or ways
         self._used = self._ways[0]
@@ -172,6 +211,7 @@ class Hands:
         """How often every way has been tried while none had ever worked."""
         self.moves = 0
         """How many moves the page has taken."""
+        self._heard: frozenset[str] | None = None
 
     @property
     def proven(self) -> str | None:
@@ -191,9 +231,15 @@ class Hands:
                 (w, True) for w in others
             ]
         head, *rest = self._ways
+        rest = [way for way in rest if self._is_heard(way)]
         if self.fruitless:
             return [(head, True), *((way, False) for way in rest)]
-        return [(head, False), (head, True), *((way, False) for way in rest), (head, True)]
+        last = [(head, True)] if self._is_heard(head) else []
+        return [(head, False), (head, True), *((way, False) for way in rest), *last]
+
+    def _is_heard(self, way: Way) -> bool:
+        """Whether something on the page may listen to it."""
+        return self._heard is None or bool(way.hears & self._heard)
 
     @property
     def exhausted(self) -> bool:
@@ -211,7 +257,9 @@ class Hands:
             self.misses = 0
         if self._plan()[self.misses][1]:
             await self.clear()
-        await self.pace.wait()
+        if left := self.pace.left(time.monotonic()):
+            await asyncio.sleep(left)
+        self.pace.press(time.monotonic())
 
     async def move(self, direction: Direction) -> None:
         """Make a move in the way whose turn it is."""
@@ -235,10 +283,12 @@ class Hands:
         self.misses = 0
         self.moves += 1
 
-    def missed(self) -> None:
+    async def missed(self) -> None:
         """The page has not reacted."""
         self.pace.note(taken=False, first=self.fresh)
         self.misses += 1
+        if self._proven is None and self.misses == (1 if self.fruitless else FOCUSED):
+            self._heard = await heard_by(self._page, await self._cdp())
         if self._proven is None and self.exhausted:
             self.fruitless += 1
 
@@ -250,7 +300,7 @@ class Hands:
         """Take away what covers the page, and give the board the focus."""
         in_game = self._proven is not None
         if not await self._gates.open_one(GO_ON, CONSENT, START, in_game=in_game):
-            await self._gates.open_one(ANYTHING, in_game=in_game, modal=True)
+            await self._gates.leaf_through(in_game=in_game)
         with contextlib.suppress(PlaywrightError):
             region = await self.region()
             if region is not None and not await self._page.evaluate(IS_BUTTON, list(region.centre)):
@@ -267,6 +317,9 @@ class Hands:
 
     async def _letters(self, direction: Direction) -> bool:
         return await self._hold(LETTERS[direction])
+
+    async def _vi_letters(self, direction: Direction) -> bool:
+        return await self._hold(VI_LETTERS[direction])
 
     async def _hold(self, key: str) -> bool:
         await self._page.keyboard.down(key)
@@ -293,8 +346,6 @@ class Hands:
         region = await self.region()
         if region is None:
             return False
-        if self._session is None:
-            self._session = await self._page.context.new_cdp_session(self._page)
         (x, y), (dx, dy) = region.centre, STEPS[direction]
         x, y = x - dx * region.width * REACH / 2, y - dy * region.height * REACH / 2
         await self._touch("touchStart", x, y)
@@ -305,9 +356,13 @@ class Hands:
         return True
 
     async def _touch(self, kind: str, *point: float) -> None:
-        assert self._session is not None
         points = [{"x": point[0], "y": point[1]}] if point else []
-        await self._session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        await (await self._cdp()).send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    async def _cdp(self) -> CDPSession:
+        if self._session is None:
+            self._session = await self._page.context.new_cdp_session(self._page)
+        return self._session
 
     async def _buttons(self, direction: Direction) -> bool:
         patterns = {name.value: pattern for name, pattern in BUTTONS.items()}

@@ -7,6 +7,7 @@ import io
 import itertools
 import operator
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -200,12 +201,37 @@ def _lattice_among(patches: list[Blob], total: int) -> PixelLattice | None:
             if abs(blob.width - seed[0]) <= max(2, 0.06 * seed[0])
             and abs(blob.height - seed[1]) <= max(2, 0.06 * seed[1])
         ]
-        lattice = _lattice_of(alike)
+        alike, lattice = _without_strays(alike)
         if lattice is not None and lattice.columns * lattice.pitch_x >= min(LEAST_SHARE * total, LEAST_WIDTH):
             rank = (len(alike), lattice.width, lattice)
             if best is None or rank[:2] > best[:2]:
                 best = rank
     return best[2] if best else None
+
+
+def _without_strays(blobs: list[Blob]) -> tuple[list[Blob], PixelLattice | None]:
+    """The lattice of these patches, without those that stand apart: a logo, numbers of the game beside it."""
+    while len(blobs) >= MIN_SIDE * MIN_SIDE:
+        lattice = _lattice_of(blobs)
+        if lattice is not None:
+            return blobs, lattice
+        lines = [_lines(blobs, operator.attrgetter(edge)) for edge in ("left", "top")]
+        fewest = min((line for axis in lines for line in axis), key=len)
+        if len(fewest) == max(len(line) for axis in lines for line in axis):
+            break
+        blobs = [blob for blob in blobs if blob not in fewest]
+    return blobs, _lattice_of(blobs)
+
+
+def _lines(blobs: list[Blob], edge: Callable[[Blob], int]) -> list[list[Blob]]:
+    """The patches that stand in one column, or in one row, by this edge of theirs."""
+    lines: list[list[Blob]] = []
+    for blob in sorted(blobs, key=edge):
+        if lines and edge(blob) - edge(lines[-1][0]) <= 0.2 * blob.width:
+            lines[-1].append(blob)
+        else:
+            lines.append([blob])
+    return lines
 
 
 def _lattice_of(blobs: list[Blob]) -> PixelLattice | None:
@@ -273,17 +299,51 @@ def _smooth_patches(picture: Picture) -> list[Blob]:
     return _joined(starts[:, :-1], np.pad(starts[:, 1:], ((0, 0), (1, 0))), down)
 
 
-def _joined(starts: NDArray[np.bool_], ends: NDArray[np.bool_], down: NDArray[np.bool_]) -> list[Blob]:
-    """Patches of runs of pixels: where the runs start and end, and where pixels join with those below."""
-    parent: list[int] = []
+class _Runs:
+    """Runs of pixels, row by row, and which of them belong together."""
 
-    def root(i: int) -> int:
+    def __init__(self) -> None:
+        self._runs: list[tuple[int, int, int]] = []  # row, start, end
+        self._parent: list[int] = []
+
+    def add(self, row: int, start: int, end: int) -> int:
+        self._runs.append((row, start, end))
+        self._parent.append(len(self._parent))
+        return len(self._parent) - 1
+
+    def span(self, number: int) -> tuple[int, int]:
+        return self._runs[number][1:]
+
+    def join(self, one: int, other: int) -> None:
+        self._parent[self._root(one)] = self._root(other)
+
+    def _root(self, i: int) -> int:
+        parent = self._parent
         while parent[i] != i:
             parent[i] = parent[parent[i]]
             i = parent[i]
         return i
 
-    runs: list[tuple[int, int, int]] = []  # row, start, end
+    def blobs(self) -> list[Blob]:
+        grouped: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        for number, run in enumerate(self._runs):
+            grouped[self._root(number)].append(run)
+        return [
+            Blob(
+                min(run[1] for run in group),
+                group[0][0],
+                max(run[2] for run in group),
+                group[-1][0] + 1,
+                sum(run[2] - run[1] for run in group),
+            )
+            for group in grouped.values()
+            if len(group) >= LEAST_SIDE
+        ]
+
+
+def _joined(starts: NDArray[np.bool_], ends: NDArray[np.bool_], down: NDArray[np.bool_]) -> list[Blob]:
+    """Patches of runs of pixels: where the runs start and end, and where pixels join with those below."""
+    runs = _Runs()
     above: list[int] = []
     sums = np.pad(np.cumsum(down, axis=1, dtype=np.int32), ((0, 0), (1, 0)))
     for row in range(starts.shape[0]):
@@ -291,30 +351,15 @@ def _joined(starts: NDArray[np.bool_], ends: NDArray[np.bool_], down: NDArray[np
         pointer = 0
         begins, stops = np.flatnonzero(starts[row]).tolist(), np.flatnonzero(ends[row]).tolist()
         for start, end in zip(begins, stops, strict=True):
-            number = len(runs)
-            runs.append((row, start, end))
-            parent.append(number)
-            while pointer < len(above) and runs[above[pointer]][2] <= start:
-                pointer += 1
-            other = pointer
-            while other < len(above) and runs[above[other]][1] < end:
-                left, right = max(start, runs[above[other]][1]), min(end, runs[above[other]][2])
-                if sums[row - 1, right] > sums[row - 1, left]:
-                    parent[root(number)] = root(above[other])
-                other += 1
+            number = runs.add(row, start, end)
             current.append(number)
+            while pointer < len(above) and runs.span(above[pointer])[1] <= start:
+                pointer += 1
+            for other in above[pointer:]:
+                left, right = runs.span(other)
+                if left >= end:
+                    break
+                if sums[row - 1, min(end, right)] > sums[row - 1, max(start, left)]:
+                    runs.join(number, other)
         above = current
-    grouped: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    for number, run in enumerate(runs):
-        grouped[root(number)].append(run)
-    return [
-        Blob(
-            min(run[1] for run in group),
-            group[0][0],
-            max(run[2] for run in group),
-            group[-1][0] + 1,
-            sum(run[2] - run[1] for run in group),
-        )
-        for group in grouped.values()
-        if len(group) >= LEAST_SIDE
-    ]
+    return runs.blobs()

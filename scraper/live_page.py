@@ -291,7 +291,7 @@ class LivePage:
     async def _outcome(self, answer: Answer, before: Reading, direction: Direction) -> MoveOutcome:
         """What a key came to, from what the page's script saw."""
         if answer.outcome == "unchanged":
-            self._hands.missed()
+            await self._hands.missed()
             reading = self._read(answer)
             if self._hands.exhausted and reading.status is Status.PLAYING:
                 reading = dataclasses.replace(reading, status=await self._gates.says())
@@ -304,7 +304,7 @@ class LivePage:
         reading = await self.read()
         at_key = self._judge.at_key(answer, before)
         if at_key == reading.board != before.board:
-            self._hands.missed()  # what moved the board was something before the key
+            await self._hands.missed()  # what moved the board was something before the key
         else:
             self._hands.took()
         return self._judge.other(answer, reading, before, direction)

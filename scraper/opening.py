@@ -19,6 +19,8 @@ MOVES = 80
 RIVALS_MOVE_S = 1.2
 """Of several boards the ones that move within this time, with no key pressed, are played by somebody else."""
 MOST_RIVALS = 4
+ITS_OWN = "it moves by itself"
+NUMBERED = frozenset({"lattice-text", "lattice-classes"})
 
 
 class Playable(Protocol):
@@ -65,12 +67,16 @@ class Opening:
     async def of_rivals(self, reading: Reading) -> Reading:
         """Where there are several boards: one that does not move by itself."""
         for _ in range(MOST_RIVALS):
-            if not self._learner.rivals:
+            if not self._learner.rivals and _is_fresh(reading):
                 break
             await asyncio.sleep(RIVALS_MOVE_S)
             now = await self._page.read()
-            if now.board == reading.board or not await self._finder.skip("it moves by itself"):
+            if now.board == reading.board:
                 return now
+            if not await self._finder.skip(ITS_OWN):
+                if self._learner.rivals or reading.reader not in NUMBERED:
+                    return now
+                self._finder.give_up(reading.reader, ITS_OWN)
             reading = await self._page.read()
         return reading
 
@@ -84,6 +90,11 @@ class Opening:
         while tries < MOVES and self._learner.doubts(reading, moves):
             tries += 1
             legal = reading.board.legal_directions()
+            if not legal and not moves and self._learner.book is not None:
+                self._finder.give_up(reading.reader, "no move is possible on what looks like its board")
+                self._learner.forget()
+                reading = await self._page.read()
+                continue
             if not legal or reading.status is Status.OVER:
                 return await self._page.new_game()
             slides = {direction: reading.board.slide(direction) for direction in legal}
@@ -114,3 +125,9 @@ class Opening:
             moved=self._hands.proven is not None,
         )
         self._learner.forget()
+
+
+def _is_fresh(reading: Reading) -> bool:
+    """Whether this looks like the start of a game; otherwise it may be another game, or one under way."""
+    tiles = [cell for cell in reading.board.cells if cell]
+    return reading.reader not in NUMBERED or (1 < len(tiles) <= 4 and reading.board.max_tile <= 4)

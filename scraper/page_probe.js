@@ -24,11 +24,12 @@
 //
 // Nothing here knows the rules of the game: what a slide may lead to comes from outside, as `afters`.
 (readers) => {
-  const KEYS = new Set(["ArrowUp", "ArrowRight", "ArrowDown", "ArrowLeft", "w", "d", "s", "a"]);
+  const KEYS = new Set(["ArrowUp", "ArrowRight", "ArrowDown", "ArrowLeft", "w", "d", "s", "a", "k", "l", "j", "h"]);
   const FRAMES_OF_REST = 3;
   const REST_WITHOUT_FRAMES_MS = 400; // where the page is not being drawn, frames never come
   const REST_WHILE_MOVING_MS = 500; // decoration may move on and on
   const FRAME_MS = 16;
+  const ENDS = ["animationend", "transitionend"];
 
   let name = null;
   let reader = null;
@@ -82,6 +83,8 @@
       let timer = 0;
       let frames = 0;
       let counting = false;
+      let hearsEnds = false;
+      let looksNext = false;
       let done = false;
       const observer = new MutationObserver((records) => step(records.length));
       const watched = new Set();
@@ -89,8 +92,24 @@
       const finish = (settle, value) => {
         done = true;
         observer.disconnect();
+        if (hearsEnds) for (const type of ENDS) document.removeEventListener(type, atAnEnd, true);
         clearTimeout(timer);
         settle(value);
+      };
+      // Animations end without a change of the page. Those that end in one frame are looked at once, in that frame.
+      const atAnEnd = () => {
+        if (looksNext) return;
+        looksNext = true;
+        requestAnimationFrame(() => {
+          looksNext = false;
+          step(0);
+        });
+      };
+      // Only where need be: the browser draws more frames for a page that listens to this.
+      const hearEnds = () => {
+        if (hearsEnds) return;
+        hearsEnds = true;
+        for (const type of ENDS) document.addEventListener(type, atAnEnd, true);
       };
       const countFrame = () => {
         counting = false;
@@ -116,7 +135,8 @@
         rested: (since, quiet, moving) => {
           const left = since + (moving ? Math.max(quiet, REST_WHILE_MOVING_MS) : quiet) - now();
           if (moving && left > FRAME_MS) {
-            clock.wake(FRAME_MS); // what moves may come to rest without a change of the page
+            hearEnds();
+            clock.wake(FRAME_MS); // what moves may come to rest without telling
             return false;
           }
           if (left <= 0 && (frames >= FRAMES_OF_REST || left <= -REST_WITHOUT_FRAMES_MS)) return true;
@@ -279,11 +299,11 @@
       });
     },
 
-    // Resolves at the next change of the page, or after `ms`.
+    // Resolves at the next change of the page, or after `ms`; whether there was one.
     awaitChange: (ms) => {
       const until = now() + ms;
       return watch((clock, mutations) => {
-        if (mutations > 0 || now() >= until) return true;
+        if (mutations > 0 || now() >= until) return mutations > 0;
         clock.wake(until - now());
         return undefined;
       });

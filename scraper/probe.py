@@ -258,14 +258,19 @@ class Probe:
                 )
         return False
 
-    async def await_change(self) -> None:
-        """Wait until the page changes; now and then look anyhow, the change may be in another frame."""
+    async def await_change(self) -> bool:
+        """Wait until the page changes; now and then look anyhow, the change may be in another frame.
+
+        Returns:
+            Whether the page itself is known to have changed.
+        """
         with contextlib.suppress(PlaywrightError, TimeoutError):
             if self._watching is None:
                 await self._page.wait_for_event("framenavigated", timeout=250)
-                return
+                return True
             async with asyncio.timeout(1):
-                await self._watching.evaluate("(probe) => probe.awaitChange(250)")
+                return await self._watching.evaluate("(probe) => probe.awaitChange(250)") is True
+        return False
 
     @property
     def is_gone(self) -> bool:
@@ -284,7 +289,7 @@ class Probe:
             return PageError(f"{self._page.url} is no game of 2048 that can be played: {why}")
         looked_for = ", ".join(f"{reader.looks_for} ({reader.name})" for reader in self._readers.values())
         return PageError(
-            f"no board of 2048 found on {self._page.url} within {self._patience.board / 1000:g} s: "
+            f"no board of 2048 found on {self._page.url}: "
             f"looked for {looked_for}; try --headed to see what the page shows"
         )
 

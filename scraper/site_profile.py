@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Side = Annotated[int, msgspec.Meta(ge=MIN_SIDE, le=MAX_SIDE)]
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
-WAYS = ("arrow keys", "arrow keys, held", "letter keys", "buttons", "mouse drag", "touch swipe")
+WAYS = ("arrow keys", "arrow keys, held", "letter keys", "vi keys", "buttons", "mouse drag", "touch swipe")
 
 
 class BoardProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -72,11 +72,15 @@
       board.prefix = prefixOf(board);
       return board.prefix === null ? 0 : 3;
     }
-    const { looks } = readLooks(board);
-    const counts = new Map();
-    for (const look of looks) counts.set(look, (counts.get(look) ?? 0) + 1);
-    const most = Math.max(...counts.values());
-    return counts.size >= 2 && counts.size <= 4 && most >= 0.5 * count ? 3 : 0;
+    for (const bare of [false, true]) {
+      board.bare = bare;
+      const counts = new Map();
+      for (const look of readLooks(board).looks) counts.set(look, (counts.get(look) ?? 0) + 1);
+      const most = Math.max(...counts.values());
+      // Where only the ground is left out does most of a board look alike: what is seen on it tells the tiles.
+      if (counts.size >= 2 && counts.size <= 4 && most >= 0.5 * count) return bare ? 2 : 3;
+    }
+    return 0;
   };
 
   // Whether a lattice is only some of the cells of such rows: those that happen to be equally large.

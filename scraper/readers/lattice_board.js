@@ -5,6 +5,14 @@
 
   const POSITION_NAME = /(^|[-_])(row|col|column|x|y|r|c|pos|position|index|idx|id|key|cell|i|j|delay|z|w|h|size|grid|span)[-_]?$/i;
 
+  // Whether an element is on something that lies over the page: a guide with an example on it is none of the board.
+  const isVeiling = (element, scope) => {
+    for (let node = element; node && !holds(node, scope); node = parentOf(node)) {
+      if (node.matches("dialog, [role=dialog], [aria-modal=true]") || getComputedStyle(node).position === "fixed") return true;
+    }
+    return false;
+  };
+
   const makeBoard = (lattice) => {
     const { rows, columns, w, h, px, py } = lattice;
     const inside = (box) =>
@@ -14,7 +22,8 @@
     if (!lattice.around) {
       const over = [];
       for (const box of lattice.allBoxes ?? []) {
-        if (inside(box) && box.w > 0.5 * w && box.w < 1.3 * w && box.h > 0.5 * h && box.h < 1.3 * h) over.push(box.element);
+        const fits = box.w > 0.5 * w && box.w < 1.3 * w && box.h > 0.5 * h && box.h < 1.3 * h;
+        if (fits && inside(box) && !isVeiling(box.element, scope)) over.push(box.element);
       }
       if (over.length) scope = commonAncestor([scope, ...over]);
       for (let outer = parentOf(scope); outer && !NOT_BOXES.has(outer.localName); outer = parentOf(outer)) {
@@ -153,7 +162,7 @@
       const outer = tops.get(place.cell);
       const isDetail = box.w < 0.3 * board.lattice.w || box.h < 0.3 * board.lattice.h;
       if (isDetail && !(outer && holds(outer.element, element))) return;
-      const look = lookOf(element);
+      const look = lookOf(element, board.bare);
       if (!look) return;
       if (outer && holds(outer.element, element)) {
         outer.look += `>${look}`;

@@ -25,9 +25,13 @@
       return zero === undefined ? sign : String(code - zero);
     });
 
-  // A number as tiles show it: "1024", "1,024", "1 024", "2K". NaN for anything else.
+  const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+  // A number as tiles show it: "1024", "1,024", "1 024", "2K", "2^10", "2¹⁰". NaN for anything else.
   const numberIn = (shown) => {
     const text = plainDigits(shown);
+    const power = /^2(?:\^|\*\*)(\d{1,2})$/.exec(text) ?? /^2([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})$/.exec(text);
+    if (power) return 2 ** Number([...power[1]].map((sign) => (RAISED.includes(sign) ? RAISED.indexOf(sign) : sign)).join(""));
     const thousands = /^(\d{1,3})\s?k$/i.exec(text);
     if (thousands) return Number(thousands[1]) * 1024;
     if (/^\d{1,7}$/.test(text)) return Number(text);
@@ -89,12 +93,13 @@
     }
   };
 
-  const lookOf = (element) => {
+  // With `bare` without the colour of its ground, which may be that of the place.
+  const lookOf = (element, bare = false) => {
     const style = getComputedStyle(element);
     const parts = [];
     const text = ownText(element);
     if (text) parts.push(text);
-    if (!isClear(style.backgroundColor)) parts.push(style.backgroundColor);
+    if (!bare && !isClear(style.backgroundColor)) parts.push(style.backgroundColor);
     if (style.backgroundImage !== "none") parts.push(style.backgroundImage, style.backgroundPosition);
     if (element.localName === "img") parts.push(element.currentSrc || element.src);
     if (element.localName === "canvas") parts.push(pictureOf(element));

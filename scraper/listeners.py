@@ -1,0 +1,64 @@
+"""What a page listens to: there is no use in keys where nothing waits for one."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Annotated, Any
+
+import msgspec
+from playwright.async_api import CDPSession, Page
+from playwright.async_api import Error as PlaywrightError
+
+KEYS = frozenset({"keydown", "keyup", "keypress"})
+MOUSE = frozenset(
+    {"mousedown", "mouseup", "mousemove", "pointerdown", "pointerup", "pointermove", "dragstart"}
+)
+TOUCH = frozenset({"touchstart", "touchend", "touchmove", "pointerdown", "pointerup", "pointermove"})
+CLICKS = frozenset({"click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend"})
+
+OURS = "keysSeen += 1"
+"""In the text of the listener of ``page_probe.js``."""
+_GROUP = "listeners"
+
+
+class _Handler(msgspec.Struct, frozen=True):
+    description: str = ""
+
+
+class _Listener(msgspec.Struct, frozen=True):
+    type: Annotated[str, msgspec.Meta(max_length=200)]
+    handler: _Handler | None = None
+
+
+class _Found(msgspec.Struct, frozen=True):
+    listeners: list[_Listener]
+
+
+async def heard_by(page: Page, session: CDPSession) -> frozenset[str] | None:
+    """The kinds of events that anything on the page listens to; ``None`` if that cannot be told.
+
+    Args:
+        page: a page of Playwright's.
+        session: to its browser, for this page.
+    """
+    if len(page.frames) > 1:
+        return None  # windows of frames are not to be had
+    kinds: set[str] = set()
+    with contextlib.suppress(PlaywrightError, msgspec.ValidationError):
+        for name, depth in (("window", 1), ("document", -1)):
+            kinds |= await _kinds_on(session, name, depth)
+        return frozenset(kinds)
+    return None
+
+
+async def _kinds_on(session: CDPSession, name: str, depth: int) -> set[str]:
+    wanted: dict[str, Any] = {"expression": name, "objectGroup": _GROUP}
+    try:
+        thing = (await session.send("Runtime.evaluate", wanted))["result"]["objectId"]
+        told = await session.send(
+            "DOMDebugger.getEventListeners", {"objectId": thing, "depth": depth, "pierce": True}
+        )
+    finally:
+        await session.send("Runtime.releaseObjectGroup", {"objectGroup": _GROUP})
+    found = msgspec.convert(told, _Found)
+    return {one.type for one in found.listeners if not (one.handler and OURS in one.handler.description)}
