@@ -187,8 +187,11 @@ def _engines(weights: Path | None) -> dict[str, EngineSpec]:
 
 
 def _engine_offers(engines: dict[str, EngineSpec], search_threads: int) -> list[EngineOffer]:
+    # Only a search with a limit of time is split over threads, by a kernel of its own.
+    warm_up = (Limit(), Limit(time_ms=1.0)) if search_threads > 1 else (Limit(),)
     return [
-        EngineOffer(spec.info, functools.partial(spec.create, search_threads)) for spec in engines.values()
+        EngineOffer(spec.info, functools.partial(spec.create, search_threads), warm_up)
+        for spec in engines.values()
     ]
 
 
