@@ -27,6 +27,7 @@ class SolverOptions:
         weights: a network for a server of our own to play by.
         depth: in the engine's own count.
         time_ms: milliseconds a move.
+        search_threads: at work on one search, for a server of our own.
     """
 
     server: str | None = None
@@ -35,6 +36,7 @@ class SolverOptions:
     weights: Path | None = None
     depth: int | None = None
     time_ms: float | None = None
+    search_threads: int | None = None
 
     def arguments(self) -> list[str]:
         """As arguments of ``bot2048 serve``, so that a server of our own loads this engine first."""
@@ -44,6 +46,7 @@ class SolverOptions:
             ("--weights", weights),
             ("--depth", self.depth),
             ("--time-ms", self.time_ms),
+            ("--search-threads", self.search_threads),
         )
         return [word for name, value in given if value is not None for word in (name, str(value))]
 

@@ -68,6 +68,11 @@ def game_options(command: Command) -> Command:
         click.option("--depth", type=click.IntRange(1), help="How far it searches, in its own count."),
         click.option("--time-ms", type=click.FloatRange(0, min_open=True), help="Milliseconds a move."),
         click.option(
+            "--search-threads",
+            type=click.IntRange(1, 64),
+            help="Threads at work on one search, where --time-ms limits it. [default: 1]",
+        ),
+        click.option(
             "--server",
             metavar="URL",
             help="A running solver server, ws://…; otherwise one is started for the run.",
@@ -119,10 +124,12 @@ def demo(size: str, page_seed: int | None, **given: Any) -> None:
 
 
 def _options(url: str, given: dict[str, Any]) -> PlayOptions:
-    if given["server"] is not None and given["weights"] is not None:
-        raise click.UsageError(
-            "--weights is for a server of our own: give it to the `serve` that --server names"
-        )
+    for option in ("weights", "search_threads"):
+        if given["server"] is not None and given[option] is not None:
+            raise click.UsageError(
+                f"--{option.replace('_', '-')} is for a server of our own: "
+                "give it to the `serve` that --server names"
+            )
     out = given["out"] or Path("runs") / f"{datetime.datetime.now():%Y%m%d-%H%M%S}"
     browser: BrowserOptions = given["browser"]
     return PlayOptions(
@@ -137,6 +144,7 @@ def _options(url: str, given: dict[str, Any]) -> PlayOptions:
             weights=given["weights"],
             depth=given["depth"],
             time_ms=given["time_ms"],
+            search_threads=given["search_threads"],
         ),
         browser=browser,
         gif=GifOptions(given["gif_frames"], given["gif_ms"], given["gif_size"]) if given["gif"] else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import logging
 import os
@@ -38,6 +39,13 @@ _depth = click.option(
 _time_ms = click.option(
     "--time-ms", type=click.FloatRange(0, min_open=True), help="How many milliseconds a move may take."
 )
+_search_threads = click.option(
+    "--search-threads",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Threads at work on one search, where --time-ms limits it.",
+)
 
 
 @click.command()
@@ -52,6 +60,7 @@ _time_ms = click.option(
 @click.option(
     "--threads", type=click.IntRange(1, 256), help="Searches that run at a time. [default: one a processor]"
 )
+@_search_threads
 @click.option(
     "--token",
     envvar="BOT2048_TOKEN",
@@ -77,6 +86,7 @@ def serve(
     depth: int | None,
     time_ms: float | None,
     threads: int | None,
+    search_threads: int,
     token: str | None,
     origins: tuple[str, ...],
     stop_with_stdin: bool,
@@ -97,7 +107,9 @@ def serve(
         allowed_origins=origins,
         default_limit=Limit(depth, time_ms),
     )
-    server = SolverServer(_engine_offers(_engines(weights)), engine or DEFAULT_ENGINE, options)
+    server = SolverServer(
+        _engine_offers(_engines(weights), search_threads), engine or DEFAULT_ENGINE, options
+    )
     ended_by = asyncio.run(serve_until_stopped(server, _announce, stop_with_stdin=stop_with_stdin))
     code = 130 if ended_by == signal.SIGINT else 0
     if server.abandoned:
@@ -114,6 +126,7 @@ def serve(
 @_weights
 @_depth
 @_time_ms
+@_search_threads
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def hint(
     board: tuple[str, ...],
@@ -121,6 +134,7 @@ def hint(
     weights: Path | None,
     depth: int | None,
     time_ms: float | None,
+    search_threads: int,
     as_json: bool,
 ) -> None:
     """Say which move an engine would make on BOARD, and what it thinks of each.
@@ -137,7 +151,7 @@ def hint(
     check_limit(infos[name], limit)
     check_board(infos[name], position)
     spec = engines[name]
-    decision = spec.create().choose(position, limit)
+    decision = spec.create(search_threads).choose(position, limit)
     click.echo(_as_json(decision, spec.name) if as_json else _as_text(decision))
 
 
@@ -172,8 +186,13 @@ def _engines(weights: Path | None) -> dict[str, EngineSpec]:
     return ENGINES if weights is None else {**ENGINES, NETWORK_ENGINE: network_engine(weights)}
 
 
-def _engine_offers(engines: dict[str, EngineSpec]) -> list[EngineOffer]:
-    return [EngineOffer(spec.info, spec.create) for spec in engines.values()]
+def _engine_offers(engines: dict[str, EngineSpec], search_threads: int) -> list[EngineOffer]:
+    # Only a search with a limit of time is split over threads, by a kernel of its own.
+    warm_up = (Limit(), Limit(time_ms=1.0)) if search_threads > 1 else (Limit(),)
+    return [
+        EngineOffer(spec.info, functools.partial(spec.create, search_threads), warm_up)
+        for spec in engines.values()
+    ]
 
 
 def _announce(url: str) -> None:

@@ -26,14 +26,14 @@ class EngineSpec:
         summary: one line for people.
         boards: the sizes it plays, as ``"4x4"``; ``("any",)`` for 2×2 to 8×8.
         depths: how it counts depth.
-        make: a new instance, for one thread.
+        make: a new instance, for one search at a time, of so many threads.
     """
 
     name: str
     summary: str
     boards: tuple[str, ...]
     depths: DepthRule
-    make: Callable[[DepthRule], Agent]
+    make: Callable[[DepthRule, int], Agent]
 
     @property
     def max_depth(self) -> int:
@@ -61,28 +61,34 @@ class EngineSpec:
         """Whether it plays boards of that size."""
         return self.info.plays(rows, columns)
 
-    def create(self) -> Agent:
-        """A new instance; one thread at a time may use it."""
-        return self.make(self.depths)
+    def create(self, threads: int = 1) -> Agent:
+        """A new instance; one thread at a time may use it.
+
+        Args:
+            threads: at work on each search that is limited by time alone or among others; engines that
+                sample use one.
+        """
+        return self.make(self.depths, threads)
 
 
-def _fast(depths: DepthRule) -> Agent:
+def _fast(depths: DepthRule, threads: int) -> Agent:
     from solver_server.search.agent import ExpectimaxAgent, make_search
     from solver_server.search.chance import make_policy
     from solver_server.search.heuristics import make_line_heuristic
 
     chance = make_policy(min_probability=1e-3)
-    return ExpectimaxAgent(make_search(make_line_heuristic(), chance, log2_entries=18), depths)
+    search = make_search(make_line_heuristic(), chance, log2_entries=18)
+    return ExpectimaxAgent(search, depths, threads=threads)
 
 
-def _ntuple(depths: DepthRule) -> Agent:
+def _ntuple(depths: DepthRule, threads: int) -> Agent:
     from solver_server.ntuple.agent import NetworkAgent
     from solver_server.shipped import network_for
 
-    return NetworkAgent(network_for(4, 4), depths)
+    return NetworkAgent(network_for(4, 4), depths, threads=threads)
 
 
-def _composite(depths: DepthRule) -> Agent:
+def _composite(depths: DepthRule, threads: int) -> Agent:
     from solver_server.search.agent import ExpectimaxAgent, make_search
     from solver_server.search.chance import make_policy
     from solver_server.search.heuristics import make_composite
@@ -92,7 +98,7 @@ def _composite(depths: DepthRule) -> Agent:
     return ExpectimaxAgent(search, depths, on_grid=True)
 
 
-def _gradient(depths: DepthRule) -> Agent:
+def _gradient(depths: DepthRule, threads: int) -> Agent:
     from solver_server.search.agent import ExpectimaxAgent, make_search
     from solver_server.search.chance import make_policy
     from solver_server.search.heuristics import make_gradient
@@ -189,5 +195,5 @@ def network_engine(weights: Path) -> EngineSpec:
         f"expectimax over the n-tuple network {pattern.name}; depth in player moves, 1 is greedy",
         (f"{pattern.rows}x{pattern.columns}",),
         PLAYER_MOVES,
-        lambda depths: NetworkAgent(network, depths),
+        lambda depths, threads: NetworkAgent(network, depths, threads=threads),
     )

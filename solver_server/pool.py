@@ -24,10 +24,12 @@ class EngineOffer:
     Attributes:
         info: what clients are told of it.
         create: makes an instance; called in a worker thread, once for each search that runs at a time.
+        warm_up: limits of the small searches that load all its kernels.
     """
 
     info: EngineInfo
     create: Callable[[], Agent]
+    warm_up: tuple[Limit, ...] = (NO_LIMIT,)
 
 
 class EnginePool:
@@ -48,7 +50,7 @@ class EnginePool:
         self._warmed = asyncio.Event()
 
     async def warm_up(self, name: str, slow_after: float = 3.0) -> None:
-        """Load and compile an engine by one small search. Searches asked for meanwhile wait for it.
+        """Load and compile an engine by small searches. Searches asked for meanwhile wait for it.
 
         Args:
             name: the engine.
@@ -60,7 +62,8 @@ class EnginePool:
         loop = asyncio.get_running_loop()
         notice = loop.call_later(slow_after, log.warning, "compiling kernels, once; this may take a minute")
         try:
-            await self._run(name, _small_board(self._offers[name].info), NO_LIMIT)
+            for limit in self._offers[name].warm_up:
+                await self._run(name, _small_board(self._offers[name].info), limit)
         finally:
             notice.cancel()
             self._warmed.set()  # where this engine fails, others may still play

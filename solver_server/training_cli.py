@@ -113,8 +113,20 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON obj
 )
 @click.option(
     "--keep-sums",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=click.FloatRange(0, 1),
     help="Resuming, what E and A are multiplied by; newer errors then count for more.",
+)
+@click.option(
+    "--starts",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="FILE",
+    help="Begin games on boards of the games in FILE, a dataset or a recording, instead of an empty one.",
+)
+@click.option(
+    "--starts-from",
+    metavar="TILE",
+    callback=_tiles,
+    help="Of these, on boards whose largest tile is TILE or more. [default: all]",
 )
 @click.option("--threads", type=click.IntRange(1, 256), help="Learn at once, without locks. [default: 1]")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Of the games. [default: 0]")
@@ -138,8 +150,13 @@ def train(ctx: click.Context, /, **options: Any) -> None:
 
     if options["episodes"] is None and options["minutes"] is None:
         raise click.UsageError("give --episodes, --minutes or both")
+    if options["starts_from"] is not None and (options["starts"] is None or len(options["starts_from"]) > 1):
+        raise click.UsageError("--starts-from is one tile, for --starts")
+    if options["starts"] is not None and options["gif_dir"] is not None:
+        raise click.UsageError("--gif-dir pictures whole games: leave it out with --starts")
     _announce_compilation()
     training = _resumed(options) if options["resume"] else _started(options)
+    _take_starts(training, options)
     out = options["out"] or (
         options["resume"].parent if options["resume"] else Path("runs") / training.network.pattern.name
     )
@@ -215,6 +232,22 @@ def _resumed(options: dict[str, Any]) -> Training:
         resumed.forget(options["keep_sums"])
     resumed.change(_settings(options, resumed.settings))
     return resumed
+
+
+def _take_starts(training: Training, options: dict[str, Any]) -> None:
+    """Let games begin on the boards asked for, which is told in the weights' history; else on empty ones."""
+    import msgspec
+
+    from solver_server.ntuple.starts import read_starts
+
+    words = ""
+    if options["starts"] is not None:
+        pattern = training.network.pattern
+        least = options["starts_from"][0] if options["starts_from"] else 0
+        training.starts = read_starts(options["starts"], pattern.rows, pattern.columns, least)
+        words = f"{len(training.starts)} boards of {options['starts'].name}"
+        words += f" with {1 << least} or more" if least else ""
+    training.change(msgspec.structs.replace(training.settings, starts=words))
 
 
 def _announce_compilation() -> None:

@@ -52,6 +52,7 @@ class NetworkAgent:
         depths: how depth is counted, and the default.
         log2_entries: size of the transposition table.
         min_probability: see `ChancePolicy`.
+        threads: see `ExpectimaxAgent`.
     """
 
     def __init__(
@@ -60,11 +61,12 @@ class NetworkAgent:
         depths: DepthRule = PLAYER_MOVES,
         log2_entries: int = 16,
         min_probability: float = _MIN_PROBABILITY,
+        threads: int = 1,
     ) -> None:
         self._pattern = network.pattern
         chance = make_policy(min_probability=min_probability)
         search = make_search(NetworkEvaluator(network.tables()), chance, log2_entries=log2_entries)
-        self._search = ExpectimaxAgent(search, depths, effort=_EFFORT)
+        self._search = ExpectimaxAgent(search, depths, effort=_EFFORT, threads=threads)
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
         """See `Agent.choose`."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from game2048 import grid
 from game2048.jit import kernel
+from game2048.spawn import next_random
 from solver_server.ntuple.learning import (
     BEST_SCORE,
     BEST_TOP,
@@ -39,6 +40,7 @@ RESTART_BELOW = 10
 NEVER, ONLINE, BACKWARD = range(3)
 
 _U0 = np.uint64(0)
+_next_random = kernel(next_random)
 
 
 @kernel
@@ -67,6 +69,18 @@ def _begin(learner: Learner, rules: Any) -> Any:
         low, high, state = spawn(low, high, state, rules)
     low, high, words[RANDOM] = spawn(low, high, state, rules)
     return low, high
+
+
+@kernel
+def _choose_start(learner: Learner, starts: Any) -> None:
+    """Let the next episode, which counts as a game, begin on one of the boards to start from."""
+    words, counts = learner.words, learner.counts
+    counts[GAMES] += 1
+    words[GAME_RANDOM] = words[RANDOM]
+    words[RANDOM], number = _next_random(words[RANDOM])
+    i = number % np.uint64(starts.shape[0])
+    words[START_LOW], words[START_HIGH], words[START_EXTRA] = starts[i, 0], starts[i, 1], starts[i, 2]
+    counts[RESTARTING] = 1
 
 
 @kernel
@@ -207,6 +221,7 @@ def run(
     mode: int,
     moves: int,
     games: int,
+    starts: Any,
     scores: Any,
     tops: Any,
     scratch: Scratch,
@@ -221,6 +236,7 @@ def run(
         mode: learn ``ONLINE``, or ``BACKWARD`` after each episode, and then restart half-way.
         moves: stop after the episode in which this many moves have been made.
         games: start no more games than this in all.
+        starts: uint64 [n, 3], afterstates that games begin on, drawn at random; none: they begin afresh.
         scores: int64 [n], overwritten with the scores of games (restarts do not count); stops when full.
         tops: int64 [n], overwritten with their largest exponents.
         scratch: overwritten.
@@ -234,6 +250,8 @@ def run(
     written = 0
     while counts[MOVES] < until and written < scores.size and (counts[RESTARTING] or counts[GAMES] < games):
         restarted = counts[RESTARTING]
+        if not restarted and starts.shape[0] > 0:
+            _choose_start(learner, starts)
         score, over = _play(learner, tables, rate, rules, mode, scratch)
         length = counts[LENGTH]
         counts[MOVES] += length

@@ -29,6 +29,7 @@ from solver_server.ntuple.learning import (
 from solver_server.ntuple.network import active_weights, new_weights, scale_of
 from solver_server.ntuple.patterns import Pattern, with_stages
 from solver_server.ntuple.seam import Rules, make_rules
+from solver_server.ntuple.starts import Starts, no_starts
 from solver_server.ntuple.weights import Network, Phase
 
 METHODS = ("backward", "tc", "td0")
@@ -52,6 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         decay_factor: see there.
         seed: of the games.
         threads: that learn at once, without locks; more than one is not reproducible.
+        starts: in words, the boards that games begin on; empty where they begin afresh.
     """
 
     method: str = "backward"
@@ -62,6 +64,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     decay_factor: float = 0.5
     seed: int = 0
     threads: int = 1
+    starts: str = ""
 
 
 class LearnerHeader(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,6 +117,7 @@ class Training:
         seconds: of learning so far in this phase.
         earlier: phases before this one.
         pending: score and largest exponent of the games since the last row of the log.
+        starts: what ``settings.starts`` names: uint64 [n, 3], see `episodes.run`. Not saved.
         rules: of the board.
     """
 
@@ -124,6 +128,7 @@ class Training:
     seconds: float = 0.0
     earlier: tuple[Phase, ...] = ()
     pending: list[tuple[int, int]] = field(default_factory=list)
+    starts: Starts = field(default_factory=no_starts)
     rules: Rules = field(init=False)
 
     def __post_init__(self) -> None:
@@ -174,6 +179,7 @@ class Training:
             seconds=round(self.seconds, 3),
             threads=self.settings.threads,
             seed=self.settings.seed,
+            starts=self.settings.starts,
         )
 
     def change(self, settings: Settings) -> None:
@@ -189,7 +195,8 @@ class Training:
                 f"training by {self.settings.method} cannot go on by {settings.method}: their states differ; "
                 "start a new run"
             )
-        self.earlier = (*self.earlier, self.phase())
+        if self.total(learning.EPISODES):
+            self.earlier = (*self.earlier, self.phase())
         self.seconds = 0.0
         learners = _new_learners(settings)
         for new, old in zip(learners, self.learners, strict=False):
@@ -282,6 +289,7 @@ class Training:
             episodes.BACKWARD if self.settings.method == "backward" else episodes.ONLINE,
             moves,
             int(learner.counts[GAMES]) + share,
+            self.starts,
             scores,
             tops,
             make_scratch(pattern.rows, pattern.columns, active_weights(pattern)),

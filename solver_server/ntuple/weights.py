@@ -32,6 +32,7 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
         seconds: of learning, wall-clock.
         threads: learning at once.
         seed: of the games.
+        starts: the boards that games began on, in words; empty where they began afresh.
     """
 
     method: str
@@ -43,6 +44,7 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     threads: int
     seed: int
+    starts: str = ""
 
 
 class WeightsHeader(msgspec.Struct, frozen=True, kw_only=True):

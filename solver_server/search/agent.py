@@ -17,7 +17,8 @@ from game2048.errors import SolverError
 from solver_server.agent import Decision, Limit
 from solver_server.depth import DepthRule
 from solver_server.search.chance import ChancePolicy, make_spawns
-from solver_server.search.expectimax import LEVELS, Search, decide, make_stack
+from solver_server.search.expectimax import LEVELS, NO_LIMIT, Search, decide, make_stack
+from solver_server.search.root_split import RootSplit
 from solver_server.search.transposition import make_table
 
 LONGEST_SECONDS = 60.0
@@ -65,6 +66,16 @@ def make_search(
     )
 
 
+def sibling_of(search: Search) -> Search:
+    """A search over the same evaluator, for another thread; it must not sample."""
+    return make_search(
+        search.evaluator,
+        search.chance,
+        log2_entries=search.table.entries.size.bit_length() - 1,
+        exact_depth=search.exact_depth,
+    )
+
+
 class ExpectimaxAgent:
     """Chooses by `expectimax.decide`.
 
@@ -73,12 +84,21 @@ class ExpectimaxAgent:
         depths: how its depth is counted.
         on_grid: whether 4×4 boards too are searched as grids, which need no downgrading past 32768.
         effort: without a limit.
+        threads: at work on one search that has a limit of time; with any other, moves depend on the board
+            alone, and one thread searches.
     """
 
     def __init__(
-        self, search: Search, depths: DepthRule, *, on_grid: bool = False, effort: Effort | None = None
+        self,
+        search: Search,
+        depths: DepthRule,
+        *,
+        on_grid: bool = False,
+        effort: Effort | None = None,
+        threads: int = 1,
     ) -> None:
-        self._search = search
+        self._searches = [search, *(sibling_of(search) for _ in range(threads - 1))]
+        self._split = RootSplit(threads) if threads > 1 else None
         self._stack_shape: tuple[int, ...] = ()
         self._depths = depths
         self._on_grid = on_grid
@@ -88,24 +108,28 @@ class ExpectimaxAgent:
         """See `Agent.choose`."""
         begun = time.perf_counter()
         # Samples depend on the board alone: the same board gets the same answer, whatever was asked before.
-        self._search.chance.random_state[0] = (hash_of(board) * _GOLDEN) & 0xFFFFFFFFFFFFFFFF
+        self._searches[0].chance.random_state[0] = (hash_of(board) * _GOLDEN) & 0xFFFFFFFFFFFFFFFF
         position = self._position(board)
-        self._fit_stack(position.shape[1:])
+        self._fit_stacks(position.shape[1:])
+        search = self._searches[0]
         first, last, seconds = self._span(limit)
         nodes, growth = self._nodes(limit)
         left = seconds - (time.perf_counter() - begun) - _OVERHEAD_SECONDS
-        best, plies = decide(position, first, last, left, nodes, growth, self._search)
+        if self._split is not None and limit.time_ms is not None:
+            best, plies = self._split.decide(position, first, last, left, self._searches)
+        else:
+            best, plies = decide(position, first, last, left, nodes, growth, search)
         if best < 0:
             return None
         return Decision(
             direction=DIRECTIONS[best],
             values={
                 direction: float(value)
-                for direction, value in zip(DIRECTIONS, self._search.values[0], strict=True)
+                for direction, value in zip(DIRECTIONS, search.values[0], strict=True)
                 if not math.isnan(value)
             },
             depth=self._depths.depth(plies),
-            nodes=int(self._search.counters[0]),
+            nodes=int(search.counters[0]),
             elapsed_ms=(time.perf_counter() - begun) * 1000,
         )
 
@@ -116,9 +140,9 @@ class ExpectimaxAgent:
             return cells[np.newaxis]
         return np.array([bitboard.downgrade(cells)], dtype=np.uint64)
 
-    def _fit_stack(self, shape: tuple[int, ...]) -> None:
+    def _fit_stacks(self, shape: tuple[int, ...]) -> None:
         if shape != self._stack_shape:
-            self._search = self._search._replace(stack=make_stack(shape))
+            self._searches = [search._replace(stack=make_stack(shape)) for search in self._searches]
             self._stack_shape = shape
 
     def _span(self, limit: Limit) -> tuple[int, int, float]:
@@ -139,7 +163,7 @@ class ExpectimaxAgent:
     def _nodes(self, limit: Limit) -> tuple[int, float]:
         """Nodes for all searches together, and the growth of one over that before."""
         if limit != Limit():
-            return np.iinfo(np.int64).max, 0.0
+            return NO_LIMIT, 0.0
         effort = self._effort
         return (effort.grid if self._stack_shape else effort.bitboard), effort.growth
 

@@ -27,6 +27,8 @@ from solver_server.search.transposition import Table, holds, slot_of, store
 
 MAX_PLIES = 31
 LEVELS = MAX_PLIES // 2 + 1
+NO_LIMIT = np.iinfo(np.int64).max
+"""As a limit on nodes."""
 _CLOCK_EVERY = 4  # chance nodes between two looks at the clock, each some microseconds of evaluation
 
 
@@ -243,12 +245,31 @@ def afterstate_value(plies: int, search: Search) -> float:
 
 
 @kernel
+def move_value(boards: Any, direction: int, plies: int, search: Search) -> float:
+    """Search one direction of a board.
+
+    Args:
+        boards: the board to move on, as an array of one (`position.make_boards`).
+        direction: its index.
+        plies: how deep, the first move included; at least 1.
+        search: see `Search`.
+
+    Returns:
+        Merge reward + value of the afterstate; NaN where the direction is illegal.
+    """
+    reward, moved = slide(boards, 0, direction, search.stack.afters, 0, search.rows)
+    if not moved:
+        return np.nan
+    return float(search.evaluator.reward_weight * reward + afterstate_value(plies - 1, search))
+
+
+@kernel
 def root_values(boards: Any, plies: int, search: Search, values: Any) -> int:
     """Search every legal direction of a board.
 
     Args:
-        boards: the board to move on, as an array of one (`position.make_boards`).
-        plies: how deep, the first move included; at least 1.
+        boards: see `move_value`.
+        plies: see `move_value`.
         search: see `Search`.
         values: float64 [4], overwritten; NaN where the direction is illegal.
 
@@ -257,14 +278,20 @@ def root_values(boards: Any, plies: int, search: Search, values: Any) -> int:
     """
     best = -1
     for direction in range(4):
-        values[direction] = np.nan
-        reward, moved = slide(boards, 0, direction, search.stack.afters, 0, search.rows)
-        if moved:
-            below = afterstate_value(plies - 1, search)
-            values[direction] = search.evaluator.reward_weight * reward + below
-            if best < 0 or values[direction] > values[best]:
-                best = direction
+        value = move_value(boards, direction, plies, search)
+        values[direction] = value
+        if not np.isnan(value) and (best < 0 or value > values[best]):
+            best = direction
     return best
+
+
+@kernel
+def begin(search: Search) -> None:
+    """Make a search ready for a board: nothing known, nothing spent, no limit."""
+    search.table.generation[0] += 1
+    search.counters[0] = search.counters[1] = 0
+    search.deadline[0] = np.inf
+    search.node_limit[0] = NO_LIMIT
 
 
 @kernel
@@ -289,10 +316,7 @@ def decide(
     Returns:
         The best direction (−1 if none is legal) and the plies of the deepest finished search.
     """
-    search.table.generation[0] += 1
-    search.counters[0] = search.counters[1] = 0
-    search.deadline[0] = np.inf
-    search.node_limit[0] = np.iinfo(np.int64).max
+    begin(search)
     limit = now(search.clock) + seconds
     before = 0
     best = root_values(boards, first, search, search.values[0])

@@ -100,6 +100,21 @@ def test_serve_announces_itself_answers_and_ends_on_a_signal(
     assert process.wait(60) == code
 
 
+def test_serve_splits_searches_over_threads_and_ends_all_the_same(begin: Begin) -> None:
+    process = serve(begin, "--engine", "fast", "--search-threads", "2")
+    with connect(url_of(process), proxy=None) as client:
+        client.recv()
+        client.send(
+            '{"type":"choose","id":1,"board":[[2,4,8,16],[0,0,0,0],[0,0,0,2],[0,0,0,0]],"time_ms":50}'
+        )
+        answer = json.loads(client.recv())
+    assert set(answer["values"]) == {"up", "down", "left"}
+    assert answer["values"][answer["direction"]] == max(answer["values"].values())
+    assert answer["depth"] > 2
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
+
+
 def test_serve_ends_with_its_standard_input_if_told_so(begin: Begin) -> None:
     process = serve(begin, "--stop-with-stdin")
     url_of(process)

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from game2048.errors import SolverError
+from solver_server.generate_cli import generate
 from solver_server.ntuple import weights
 from solver_server.ntuple.trainer import checkpoints
 from solver_server.training_cli import benchmark, train
@@ -72,6 +73,27 @@ def test_train_divides_a_network_into_stages(tmp_path: Path) -> None:
     assert [phase.rate for phase in network.history] == [1.0, 0.5]
 
 
+def test_train_begins_on_boards_of_games(tmp_path: Path) -> None:
+    games = tmp_path / "games.jsonl"
+    generated = CliRunner().invoke(
+        generate, ["--games", "4", "--engine", "fast", "--depth", "1", "--output", str(games)]
+    )
+    assert generated.exit_code == 0, generated.output
+    options = ["--network", CELLS, "--episodes", "30", "--out", str(tmp_path / "run")]
+    run = CliRunner().invoke(train, [*options, "--starts", str(games), "--starts-from", "256"])
+    assert run.exit_code == 0, run.output
+    first = tmp_path / "run" / "checkpoint-000000030.n2048"
+    (phase,) = weights.load(first).history
+    boards, rest = phase.starts.split(" ", 1)
+    assert int(boards) > 100
+    assert rest == "boards of games.jsonl with 256 or more"
+    # Without the option games begin afresh, and that is a phase of its own.
+    run = CliRunner().invoke(train, ["--resume", str(first), "--episodes", "40"])
+    assert run.exit_code == 0, run.output
+    history = weights.load(tmp_path / "run" / "checkpoint-000000040.n2048").history
+    assert [(p.games, p.starts) for p in history] == [(30, phase.starts), (10, "")]
+
+
 def test_train_ends_after_some_minutes(tmp_path: Path) -> None:
     run = CliRunner().invoke(train, ["--network", CELLS, "--minutes", "0.01", "--out", str(tmp_path)])
     assert run.exit_code == 0, run.output
@@ -109,6 +131,9 @@ def test_an_interrupt_saves_and_exits_130(tmp_path: Path) -> None:
         (["--episodes", "1", "--board", "3by3"], "no board size"),
         (["--episodes", "1", "--stages", "100"], "'100' are no tiles"),
         (["--episodes", "1", "--keep-sums", "0.1"], "--keep-sums is for --resume"),
+        (["--episodes", "1", "--starts-from", "1024"], "--starts-from is one tile, for --starts"),
+        (["--episodes", "1", "--starts", ".", "--starts-from", "64,128"], "--starts-from is one tile"),
+        (["--episodes", "1", "--starts", ".", "--gif-dir", "gifs"], "leave it out with --starts"),
         (["--episodes", "1", "--resume", "x.n2048", "--network", "4x6"], "--network cannot be changed"),
     ],
 )

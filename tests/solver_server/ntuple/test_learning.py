@@ -11,6 +11,7 @@ from game2048.symmetry import permutations
 from solver_server.ntuple import episodes, learning, network, seam
 from solver_server.ntuple.learning import LENGTH, Learner, Rate
 from solver_server.ntuple.patterns import PATTERNS, Pattern
+from solver_server.ntuple.starts import no_starts
 from solver_server.ntuple.training import Settings, Training
 from tests.naive import best_expected_score
 
@@ -257,6 +258,7 @@ def test_two_32768_make_a_65536_and_score_it(name: str) -> None:
         episodes.ONLINE,
         1,
         0,
+        no_starts(),
         np.zeros(1, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
         learning.make_scratch(4, 4, network.active_weights(pattern)),
@@ -291,6 +293,7 @@ def test_a_path_that_is_full_ends_the_episode_but_not_at_value_0() -> None:
         episodes.BACKWARD,
         1,
         1,
+        no_starts(),
         np.zeros(1, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
         scratch,
