@@ -20,7 +20,7 @@ from tqdm import tqdm
 from game2048 import Board
 from game2048.spawn import Spawner
 from solver_server.agent import Limit
-from solver_server.engines import DEFAULT_ENGINE, spec_of
+from solver_server.engines import DEFAULT_ENGINE, spec_of, with_tables
 
 REACH = (2048, 4096, 8192, 16384, 32768, 65536)
 
@@ -33,8 +33,9 @@ class Played:
     seconds: float
 
 
-def play(engine: str, limit: Limit, size: tuple[int, int], seed: int, game: int) -> Played:
-    agent = spec_of(engine).create()
+def play(engine: str, tables: bool, limit: Limit, size: tuple[int, int], seed: int, game: int) -> Played:
+    spec = with_tables(spec_of(engine)) if tables else spec_of(engine)
+    agent = spec.create()
     agent.choose(Board.empty(*size).with_tile(0, 1).with_tile(3, 1), limit)  # compiles the kernels
     spawner = Spawner(seed, game)
     board = spawner.start(*size)
@@ -56,12 +57,20 @@ def play(engine: str, limit: Limit, size: tuple[int, int], seed: int, game: int)
 @click.option("--games", default=100, show_default=True)
 @click.option("--seed", default=1, show_default=True)
 @click.option("--threads", default=1, show_default=True, help="Processes; each plays whole games.")
+@click.option("--tables", is_flag=True, help="Overruled by the endgame tables that are built.")
 def main(
-    engine: str, depth: int | None, time_ms: float | None, size: int, games: int, seed: int, threads: int
+    engine: str,
+    depth: int | None,
+    time_ms: float | None,
+    size: int,
+    games: int,
+    seed: int,
+    threads: int,
+    tables: bool,
 ) -> None:
     limit = Limit(depth, time_ms)
     with ProcessPoolExecutor(threads) as pool:
-        tasks = [pool.submit(play, engine, limit, (size, size), seed, game) for game in range(games)]
+        tasks = [pool.submit(play, engine, tables, limit, (size, size), seed, game) for game in range(games)]
         played = [task.result() for task in tqdm(tasks, unit=" games")]
     scores = [game.score for game in played]
     mean = statistics.fmean(scores)
@@ -72,7 +81,8 @@ def main(
         f"{name} {value:g}" for name, value in (("depth", depth), ("ms", time_ms)) if value is not None
     )
     print(
-        f"| `{engine}` {limits or 'as it comes'} | {games} | {mean:,.0f} ± {half:,.0f} "
+        f"| `{engine}` {limits or 'as it comes'}{', tables' if tables else ''} "
+        f"| {games} | {mean:,.0f} ± {half:,.0f} "
         f"| {statistics.median(scores):,.0f} | {reach} | {per_move:.2f} |"
     )
 

@@ -28,6 +28,7 @@ class SolverOptions:
         depth: in the engine's own count.
         time_ms: milliseconds a move.
         search_threads: at work on one search, for a server of our own.
+        tables: whether a server of our own plays by endgame tables.
     """
 
     server: str | None = None
@@ -37,6 +38,7 @@ class SolverOptions:
     depth: int | None = None
     time_ms: float | None = None
     search_threads: int | None = None
+    tables: bool = False
 
     def arguments(self) -> list[str]:
         """As arguments of ``bot2048 serve``, so that a server of our own loads this engine first."""
@@ -48,13 +50,15 @@ class SolverOptions:
             ("--time-ms", self.time_ms),
             ("--search-threads", self.search_threads),
         )
-        return [word for name, value in given if value is not None for word in (name, str(value))]
+        words = [word for name, value in given if value is not None for word in (name, str(value))]
+        return [*words, "--tables"] if self.tables else words
 
     def described(self, hello: Hello, board: Board) -> str:
         """The engine and its limits for boards of that size, as records name them."""
         words = [self.engine or hello.engine_for(board.rows, board.columns)]
         words += [f"depth={self.depth}"] if self.depth is not None else []
         words += [f"time_ms={self.time_ms:g}"] if self.time_ms is not None else []
+        words += ["tables"] if self.tables else []
         return " ".join(words)
 
 

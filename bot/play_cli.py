@@ -73,6 +73,11 @@ def game_options(command: Command) -> Command:
             help="Threads at work on one search, where --time-ms limits it. [default: 1]",
         ),
         click.option(
+            "--tables",
+            is_flag=True,
+            help="Let the endgame tables that are built overrule the engine (docs/tables.md).",
+        ),
+        click.option(
             "--server",
             metavar="URL",
             help="A running solver server, ws://…; otherwise one is started for the run.",
@@ -124,8 +129,8 @@ def demo(size: str, page_seed: int | None, **given: Any) -> None:
 
 
 def _options(url: str, given: dict[str, Any]) -> PlayOptions:
-    for option in ("weights", "search_threads"):
-        if given["server"] is not None and given[option] is not None:
+    for option in ("weights", "search_threads", "tables"):
+        if given["server"] is not None and given[option]:
             raise click.UsageError(
                 f"--{option.replace('_', '-')} is for a server of our own: "
                 "give it to the `serve` that --server names"
@@ -145,6 +150,7 @@ def _options(url: str, given: dict[str, Any]) -> PlayOptions:
             depth=given["depth"],
             time_ms=given["time_ms"],
             search_threads=given["search_threads"],
+            tables=given["tables"],
         ),
         browser=browser,
         gif=GifOptions(given["gif_frames"], given["gif_ms"], given["gif_size"]) if given["gif"] else None,

@@ -27,7 +27,7 @@ class Decision:
     """A move and what the search knew when it chose it.
 
     Attributes:
-        direction: a legal direction of the highest value.
+        direction: a legal direction of the highest value, or what an endgame table knows to be better.
         values: the value of every legal direction, in the engine's own unit.
         depth: how deep the search went, in the engine's own count.
         nodes: positions evaluated or expanded.

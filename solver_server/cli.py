@@ -17,7 +17,14 @@ from game2048.board import Board
 from game2048.direction import DIRECTIONS
 from game2048.wire import default_for
 from solver_server.agent import Decision, Limit
-from solver_server.engines import DEFAULT_ENGINE, ENGINES, NETWORK_ENGINE, EngineSpec, network_engine
+from solver_server.engines import (
+    DEFAULT_ENGINE,
+    ENGINES,
+    NETWORK_ENGINE,
+    EngineSpec,
+    network_engine,
+    with_tables,
+)
 from solver_server.pool import EngineOffer
 
 _engine = click.option(
@@ -38,6 +45,11 @@ _depth = click.option(
 )
 _time_ms = click.option(
     "--time-ms", type=click.FloatRange(0, min_open=True), help="How many milliseconds a move may take."
+)
+_tables = click.option(
+    "--tables/--no-tables",
+    default=False,
+    help="Let the endgame tables that are built overrule the engine (docs/tables.md).",
 )
 _search_threads = click.option(
     "--search-threads",
@@ -61,6 +73,7 @@ _search_threads = click.option(
     "--threads", type=click.IntRange(1, 256), help="Searches that run at a time. [default: one a processor]"
 )
 @_search_threads
+@_tables
 @click.option(
     "--token",
     envvar="BOT2048_TOKEN",
@@ -87,6 +100,7 @@ def serve(
     time_ms: float | None,
     threads: int | None,
     search_threads: int,
+    tables: bool,
     token: str | None,
     origins: tuple[str, ...],
     stop_with_stdin: bool,
@@ -108,7 +122,7 @@ def serve(
         default_limit=Limit(depth, time_ms),
     )
     server = SolverServer(
-        _engine_offers(_engines(weights), search_threads), engine or DEFAULT_ENGINE, options
+        _engine_offers(_engines(weights, tables=tables), search_threads), engine or DEFAULT_ENGINE, options
     )
     ended_by = asyncio.run(serve_until_stopped(server, _announce, stop_with_stdin=stop_with_stdin))
     code = 130 if ended_by == signal.SIGINT else 0
@@ -127,6 +141,7 @@ def serve(
 @_depth
 @_time_ms
 @_search_threads
+@_tables
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def hint(
     board: tuple[str, ...],
@@ -135,6 +150,7 @@ def hint(
     depth: int | None,
     time_ms: float | None,
     search_threads: int,
+    tables: bool,
     as_json: bool,
 ) -> None:
     """Say which move an engine would make on BOARD, and what it thinks of each.
@@ -144,7 +160,7 @@ def hint(
     from solver_server.session import check_board, check_limit
 
     position = Board.from_text(" ".join(board))
-    engines = _engines(weights)
+    engines = _engines(weights, tables=tables)
     infos = {name: spec.info for name, spec in engines.items()}
     name = engine or default_for(infos.values(), DEFAULT_ENGINE, position.rows, position.columns)
     limit = Limit(depth, time_ms)
@@ -181,9 +197,10 @@ def _as_json(decision: Decision | None, engine: str) -> str:
     )
 
 
-def _engines(weights: Path | None) -> dict[str, EngineSpec]:
+def _engines(weights: Path | None, *, tables: bool) -> dict[str, EngineSpec]:
     """The engines on offer, the strongest first."""
-    return ENGINES if weights is None else {**ENGINES, NETWORK_ENGINE: network_engine(weights)}
+    engines = ENGINES if weights is None else {**ENGINES, NETWORK_ENGINE: network_engine(weights)}
+    return {name: with_tables(spec) for name, spec in engines.items()} if tables else engines
 
 
 def _engine_offers(engines: dict[str, EngineSpec], search_threads: int) -> list[EngineOffer]:

@@ -6,15 +6,20 @@ Kernels are loaded when an engine is made, so that names and limits can be had a
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from game2048 import wire
 from game2048.errors import SolverError
 from game2048.wire import EngineInfo
 from solver_server.agent import Agent
 from solver_server.depth import PLAYER_MOVES, DepthRule
+
+if TYPE_CHECKING:  # imports numba
+    from solver_server.tables.building import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +177,27 @@ def spec_of(name: str) -> EngineSpec:
         return ENGINES[name]
     except KeyError:
         raise SolverError(f"engine {name!r} is unknown: expected one of {', '.join(ENGINES)}") from None
+
+
+def with_tables(spec: EngineSpec) -> EngineSpec:
+    """The engine, overruled by the endgame tables that are built, where they know a board (docs/tables.md).
+
+    All instances share the tables, which are mapped when the first one is made.
+    """
+
+    def make(depths: DepthRule, threads: int) -> Agent:
+        from solver_server.tables.agent import TableAgent
+
+        return TableAgent(spec.make(depths, threads), _built_tables())
+
+    return replace(spec, make=make)
+
+
+@functools.cache
+def _built_tables() -> list[Table]:
+    from solver_server.tables.agent import load_all
+
+    return load_all()
 
 
 def network_engine(weights: Path) -> EngineSpec:

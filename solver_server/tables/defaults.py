@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from game2048.errors import SolverError
-from solver_server.tables.formations import BLOCK, CORNER, Formation, TableSpec
+from solver_server.tables.formations import FORMATIONS, Formation, TableSpec
 
 GOALS = range(8, 4, -1)
-"""512 as well would take 2 GB a formation more."""
+"""512 as well would take 1.6 GB a formation more."""
 
 
 def spec_of(formation: Formation, goal: int) -> TableSpec:
-    """The table of a formation and a goal, with the bounds that measured well."""
-    return TableSpec(formation, goal, slack=64, large=5, spare=2)
+    """The table of a formation and a goal, with bounds that let all of them together stay below 3 GB."""
+    return TableSpec(formation, goal, slack=64, large=4, spare=1)
 
 
-DEFAULT_SET = tuple(spec_of(formation, goal) for formation in (BLOCK, CORNER) for goal in GOALS)
+DEFAULT_SET = tuple(spec_of(formation, goal) for formation in FORMATIONS.values() for goal in GOALS)
 """Each formation's from the highest goal down, as they have to be built."""
 
 
@@ -33,7 +33,8 @@ def plan(names: Sequence[str]) -> list[TableSpec]:
         matching = [spec for spec in DEFAULT_SET if name in (spec.name, spec.formation.name)]
         if not matching:
             known = ", ".join(spec.name for spec in DEFAULT_SET)
-            raise SolverError(f"table {name!r} is unknown: expected block, corner, or one of {known}")
+            formations = ", ".join(FORMATIONS)
+            raise SolverError(f"table {name!r} is unknown: expected {formations}, or one of {known}")
         for found in matching:
             wanted |= {
                 spec.name

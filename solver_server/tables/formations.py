@@ -129,4 +129,5 @@ class TableSpec:
 
 BLOCK = Formation("block", "###1/##@2/1111/2222")
 CORNER = Formation("corner", "###@/##12/1111/2222")
-FORMATIONS = {formation.name: formation for formation in (BLOCK, CORNER)}
+WING = Formation("wing", "####/#@12/1111/2222")
+FORMATIONS = {formation.name: formation for formation in (WING, CORNER, BLOCK)}
