@@ -24,7 +24,7 @@ _folder = click.option(
 
 @click.group()
 def tables() -> None:
-    """Build exact tables of late boards, for study: no engine plays by them yet (docs/tables.md)."""
+    """Build exact tables of late boards, for `--tables` of other commands (docs/tables.md)."""
 
 
 @tables.command()

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from game2048.errors import SolverError
 from solver_server.tables import defaults, storage
 from solver_server.tables.building import build
-from solver_server.tables.formations import BLOCK, Formation, TableSpec
+from solver_server.tables.formations import BLOCK, CORNER, WING, Formation, TableSpec
 from solver_server.tables_cli import tables
 
 SMALL = Formation("small", "#@1/112/222")
@@ -63,10 +63,12 @@ def test_a_table_is_planned_with_those_that_it_leads_to() -> None:
     assert goals == [8, 7]
     assert {spec.formation for spec in defaults.plan(["block-128"])} == {BLOCK}
     assert defaults.plan([]) == list(defaults.DEFAULT_SET)
+    assert {spec.formation for spec in defaults.plan([])} == {WING, CORNER}
 
 
 def test_build_makes_what_is_missing_and_chains_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     upper, lower = TableSpec(SMALL, 4, slack=8), TableSpec(SMALL, 3, slack=8)
+    monkeypatch.setattr(defaults, "ALL", (upper, lower))
     monkeypatch.setattr(defaults, "DEFAULT_SET", (upper, lower))
     assert run("build", "small-8", "--folder", str(tmp_path)).count(str(tmp_path)) == 2
     made = {path.name: path.stat().st_mtime_ns for path in storage.list_files(tmp_path)}
