@@ -7,6 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+WORKERS ?= 2
 ARGS ?=
 
 .PHONY: demo test test-slow check format clean browser kernels
@@ -15,7 +16,7 @@ demo: browser
 	$(BIN)/bot2048 demo $(ARGS)
 
 test: check browser kernels
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
 test-slow: browser
 	$(BIN)/python -m pytest -m slow $(ARGS)
@@ -36,10 +37,9 @@ browser: $(READY)
 
 # The engines' kernels compiled and their network unpacked before the tests, so that none has to wait for it.
 kernels: $(READY)
-	@for engine in ntuple fast composite gradient; do \
-	  $(BIN)/bot2048 hint --engine $$engine "2 2 / 4 8" > /dev/null 2>&1 || true; \
-	  $(BIN)/bot2048 hint --engine $$engine "2 2 4 8 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0" > /dev/null; \
-	done
+	@echo ntuple fast composite gradient | xargs -n 1 -P $(WORKERS) sh -c '\
+	  $(BIN)/bot2048 hint --engine $$0 "2 2 / 4 8" > /dev/null 2>&1; \
+	  $(BIN)/bot2048 hint --engine $$0 "2 2 4 8 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0" > /dev/null'
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

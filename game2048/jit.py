@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGES = ("game2048", "solver_server")
 _KEPT_CACHES = 4
+_PROCESS = secrets.token_hex(4)
 
 
 def kernel(function: F) -> F:
@@ -71,6 +73,7 @@ def _compiled(function: F, **options: bool) -> F:
     dispatcher = numba.njit(nogil=True, cache=True, **options)(function)
     if not numba.config.DISABLE_JIT:
         _forgive(dispatcher)
+        _keep_apart(dispatcher)
     return cast(F, dispatcher)
 
 
@@ -90,6 +93,17 @@ def _forgive(dispatcher: Any) -> None:
             return {}
 
     index._load_index = load_index
+
+
+def _keep_apart(dispatcher: Any) -> None:
+    """Name compiled files by the process that wrote them, too.
+
+    Numba numbers the files of a kernel by its index. Of two processes that compile a kernel at once, each for
+    types of its own, both would take the same number, and the index would give one of them the other's code.
+    As it is, the index that is written last forgets the other's, which is compiled once more.
+    """
+    index = dispatcher._cache._cache_file
+    index._data_name_pattern = index._data_name_pattern.replace("{number", f"{_PROCESS}-{{number")
 
 
 def _source_digest() -> str:

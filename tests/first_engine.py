@@ -8,8 +8,11 @@ from fake_engines import FirstLegal
 
 from solver_server.engines import ENGINES
 
-# At import, so that worker processes know it too: they import the script that started them.
-ENGINES["first"] = replace(ENGINES["fast"], name="first", make=lambda depths: FirstLegal())
+FIRST = replace(ENGINES["fast"], name="first", make=lambda depths, threads: FirstLegal())
+
+# Worker processes know it too: they import the script that started them under the second name.
+if __name__ in ("__main__", "__mp_main__"):
+    ENGINES[FIRST.name] = FIRST
 
 if __name__ == "__main__":
     from solver_server.generate_cli import generate

@@ -165,9 +165,9 @@ def serve_process(free_port: int) -> Iterator[Callable[[], subprocess.Popen[str]
     processes: list[subprocess.Popen[str]] = []
 
     def begin() -> subprocess.Popen[str]:
-        command = ["serve", "--port", str(free_port), "--depth", "1", "--stop-with-stdin"]
+        options = ["--engine", "fast", "--depth", "1", "--stop-with-stdin"]
         process = subprocess.Popen(
-            [sys.executable, "-m", "solver_server", *command],
+            [sys.executable, "-m", "solver_server", "serve", "--port", str(free_port), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -17,6 +17,8 @@ from game2048.errors import SolverError
 from game2048.wire import DecisionMessage
 
 BOARD = Board.from_text("2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0")
+QUICK = ["--engine", "fast", "--depth", "1"]
+"""For what is the same with any engine: this one has no network to load."""
 
 
 def process_of(server: OwnServer) -> psutil.Process:
@@ -37,7 +39,7 @@ async def test_an_own_server_answers_and_is_gone_after(monkeypatch: pytest.Monke
 async def test_a_killed_server_is_started_again_and_the_game_goes_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with OwnServer(["--depth", "1"]) as server, SolverClient(server.ensure_running) as client:
+    async with OwnServer(QUICK) as server, SolverClient(server.ensure_running) as client:
         before = await client.choose(BOARD)
         first = process_of(server)
         first.kill()
@@ -74,7 +76,7 @@ async def test_a_server_that_does_not_listen_in_time_is_ended() -> None:
 
 async def test_what_the_server_logs_is_logged_here(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "bot.own_server")
-    async with OwnServer(["--depth", "1", "-v"]) as server, SolverClient(server.url) as client:
+    async with OwnServer([*QUICK, "-v"]) as server, SolverClient(server.url) as client:
         await client.choose(BOARD)
     told = [(record.levelname, record.getMessage()) for record in caplog.records]
     assert any(level == "INFO" and "is ready" in message for level, message in told)
@@ -114,7 +116,7 @@ def test_ctrl_c_in_a_terminal_reaches_the_owner_alone() -> None:
 
 
 async def test_two_who_find_the_server_dead_start_it_once() -> None:
-    async with OwnServer(["--depth", "1"]) as server:
+    async with OwnServer(QUICK) as server:
         process = process_of(server)
         process.kill()
         await asyncio.to_thread(process.wait, 60)

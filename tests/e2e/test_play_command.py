@@ -196,6 +196,8 @@ def test_what_cannot_be_played_is_told_in_one_line(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     given = [a.replace("DEMO", page).replace("FILE", str(tmp_path / "file")) for a in arguments]
+    if "--engine" not in given:
+        given += ["--engine", "fast"]
     if "--out" not in given:
         given += ["--out", str(tmp_path / "out")]
     done = run("play", *given)
@@ -208,7 +210,7 @@ def test_what_cannot_be_played_is_told_in_one_line(
 def test_a_page_without_a_board_is_told(tmp_path: Path) -> None:
     page = tmp_path / "empty.html"
     page.write_text("<!doctype html><title>Nothing here</title><p>Hello.")
-    done = run("play", page.as_uri(), "--out", str(tmp_path / "out"))
+    done = run("play", page.as_uri(), *QUICK, "--out", str(tmp_path / "out"))
     assert done.returncode == 1
     assert "board" in done.stderr.splitlines()[-1]
     assert list((tmp_path / "out").glob("*.journal")) == []

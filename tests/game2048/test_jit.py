@@ -49,3 +49,17 @@ def test_kernels_are_cached_and_a_type_that_is_gone_does_not_spoil_the_cache(tmp
     module.write_text(ADD.format(name="Other"))
     os.utime(module, ns=(stamp, stamp))
     assert "cache_hits=Counter()" in run(tmp_path, USE.format(name="Other", number=2))
+
+
+def test_processes_that_cache_a_kernel_at_once_do_not_get_each_other_s(tmp_path: Path) -> None:
+    (tmp_path / "adding.py").write_text(ADD.format(name="Pair"))
+    whole, half = USE.format(name="Pair", number=1), USE.format(name="Pair", number=1.5)
+    run(tmp_path, half)
+    (index,) = (tmp_path / "cache").rglob("*.nbi")
+    written = index.read_bytes()
+    # The other had read the index before it was written, and wrote its own before this one.
+    index.unlink()
+    run(tmp_path, whole)
+    index.write_bytes(written)
+    assert "cache_misses=Counter()" in run(tmp_path, half)
+    assert "cache_hits=Counter()" in run(tmp_path, whole)

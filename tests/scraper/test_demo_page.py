@@ -281,7 +281,7 @@ async def test_the_game_does_without_storage(new_page: Page, demo_url: str) -> N
     errors: list[str] = []
     new_page.on("pageerror", lambda error: errors.append(str(error)))
     await new_page.goto(f"{demo_url}?seed=1")
-    await play_out(new_page, 1, 4, 4, 40)
+    await play_out(new_page, 1, 4, 4, 20)
     assert errors == []
 
 

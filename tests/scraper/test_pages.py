@@ -24,6 +24,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 MOVES = 60
+FEW = 30
+"""Enough to earn a page's trust, and to see tiles up to 32, where every move takes long."""
 TRUTH = """() => window.truth?.board
   ?? document.querySelector("game-2048")?.engine.positions.map((row) => row.map((field) => field ?? 0))
   ?? null"""
@@ -180,11 +182,11 @@ async def play(game: LivePage, reading: Reading, moves: int) -> Reading:
     return reading
 
 
-async def play_kind(browser: Browser, url: str, kind: Kind) -> None:
+async def play_kind(browser: Browser, url: str, kind: Kind, moves: int) -> None:
     async with live_page(browser) as game:
         reading = await game.open(f"{url}{kind.name}.html{kind.query}")
         assert (reading.board.rows, reading.board.columns) == kind.size
-        reading = await play(game, reading, MOVES)
+        reading = await play(game, reading, moves)
         assert (reading.reader, game.played_with) == (kind.reader, kind.hands)
         assert sorted(game.rules) == sorted(kind.rules)
 
@@ -193,21 +195,22 @@ async def play_kind(browser: Browser, url: str, kind: Kind) -> None:
 async def test_a_page_is_played_and_every_board_is_its_own(
     browser: Browser, kinds_url: str, kind: Kind
 ) -> None:
-    await play_kind(browser, kinds_url, kind)
+    await play_kind(browser, kinds_url, kind, MOVES)
 
 
-@pytest.mark.parametrize(
-    "kinds",
-    [
-        # Nothing shortens what these take.
-        pytest.param(kinds, id=name, marks=pytest.mark.slow if name == "waiting" else ())
-        for name, kinds in SLOW.items()
-    ],
-)
-async def test_slow_pages_are_played_side_by_side(
-    browser: Browser, kinds_url: str, kinds: list[Kind]
-) -> None:
-    await asyncio.gather(*(play_kind(browser, kinds_url, kind) for kind in kinds))
+async def side_by_side(browser: Browser, url: str, kinds: list[Kind], moves: int) -> None:
+    await asyncio.gather(*(play_kind(browser, url, kind, moves) for kind in kinds))
+
+
+@pytest.mark.parametrize("name", [name for name in SLOW if name != "waiting"])
+async def test_slow_pages_are_played_side_by_side(browser: Browser, kinds_url: str, name: str) -> None:
+    await side_by_side(browser, kinds_url, SLOW[name], FEW)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW)
+async def test_slow_pages_are_played_for_long(browser: Browser, kinds_url: str, name: str) -> None:
+    await side_by_side(browser, kinds_url, SLOW[name], MOVES)
 
 
 @pytest.mark.npm

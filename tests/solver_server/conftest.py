@@ -11,6 +11,6 @@ def scheduler() -> Iterator[str]:
     import distributed  # slow to import, and for few
 
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
     ) as cluster:
         yield cluster.scheduler_address

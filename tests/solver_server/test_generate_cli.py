@@ -23,6 +23,7 @@ from recordings.columns import GameColumns
 from recordings.dataset import read_games, write_games
 from recordings.formats.spool import Chunk
 from recordings.growing import GrowingDataset, working_files
+from solver_server.engines import ENGINES
 from solver_server.generate_cli import generate
 from solver_server.shipped import weights_for
 
@@ -31,6 +32,12 @@ SCRIPT = Path(first_engine.__file__)
 WHEN = "2025-03-01T12:00:00+00:00"
 # Short games, so that tests are about files.
 SHORT = ("--engine", "first", "-d", 1, "--max-moves", 60, "--seed", 7, "--timestamp", WHEN, "--workers", 1)
+
+
+@pytest.fixture(autouse=True)
+def first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine of these tests; for them alone."""
+    monkeypatch.setitem(ENGINES, first_engine.FIRST.name, first_engine.FIRST)
 
 
 def run(output: Path, *arguments: object) -> Result:
@@ -282,7 +289,7 @@ def test_ctrl_c_saves_what_was_played_and_resume_goes_on(
 def survives_kills(tmp_path: Path, extension: str, workers: int, kills: int, draw: random.Random) -> None:
     """Kill it at random moments: nothing finished is lost, and in the end the bytes are the same."""
     whole, output = tmp_path / f"whole.{extension}", tmp_path / f"games.{extension}"
-    options = ("-g", 100 + 60 * kills, "--seed", 3, "--max-moves", 150)
+    options = ("-g", 60 + 30 * kills, "--seed", 3, "--max-moves", 150)
     assert begin(whole, *options, "--workers", 1).wait(120) == 0
     known = 0
     place = output if extension == "jsonl" else working_files(output)[0]
@@ -325,15 +332,16 @@ def test_twenty_kills_at_any_moment_lose_no_finished_game(tmp_path: Path, extens
 @pytest.mark.parametrize("where", ["processes", "dask"])
 def test_a_worker_that_is_killed_costs_time_and_no_game(tmp_path: Path, where: str, request: Any) -> None:
     whole, output = tmp_path / "whole.jsonl", tmp_path / "games.jsonl"
-    options = ("-g", 400, "--seed", 3, "--max-moves", 150)
+    options: tuple[object, ...] = ("-g", 200, "--seed", 3, "--max-moves", 150)
+    crew: tuple[object, ...] = ("--workers", 2)
     if where == "dask":
         address = request.getfixturevalue("scheduler")
         with distributed.Client(address, set_as_default=False) as client:
             pids = list(client.run(os.getpid).values())
         # Dask's workers do not know the engine of these tests.
-        options = (*options, "--engine", "fast", "--scheduler", address)
-    assert begin(whole, *options).wait(240) == 0
-    process = begin(output, *options, *(() if where == "dask" else ("--workers", 2)))
+        options, crew = (*options, "--engine", "fast"), ("--scheduler", address)
+    assert begin(whole, *options, "--workers", 1).wait(240) == 0
+    process = begin(output, *options, *crew)
     wait_for_games(process, output, 100_000)
     if where == "processes":
         children = psutil.Process(process.pid).children(recursive=True)
@@ -341,7 +349,7 @@ def test_a_worker_that_is_killed_costs_time_and_no_game(tmp_path: Path, where: s
     os.kill(pids[0], signal.SIGKILL)
     assert process.wait(240) == 0
     assert output.read_bytes() == whole.read_bytes()
-    assert len(list(read_games(output))) == 400
+    assert len(list(read_games(output))) == 200
 
 
 # -- what goes wrong --------------------------------------------------------------------------------------
