@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "tables": (
         "solver_server.tables_cli:tables",
-        "Build exact tables of late boards, for study: no engine plays by them yet (docs/tables.md).",
+        "Build exact tables of late boards, for `--tables` of other commands (docs/tables.md).",
     ),
     "generate": (
         "solver_server.generate_cli:generate",
