@@ -160,8 +160,9 @@ async def test_a_page_that_betrays_its_trust_is_found_out_at_the_next_key(
 async def test_a_late_answer_to_the_first_of_two_keys_does_not_hide_the_second(
     browser: Browser, pages_url: str
 ) -> None:
-    async with live_page(browser, patience=Patience(idle=300)) as game:
-        reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&late=600")
+    # The second key is pressed after `idle`, in good time before the page answers the first.
+    async with live_page(browser, patience=Patience(idle=1000)) as game:
+        reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&late=1800")
         assert await game.move(reading, Direction.LEFT) == Unchanged(reading)
         outcome = await game.move(reading, Direction.LEFT)
         first, second = board("2 2 0 0/0 0 0 0/0 0 0 0/2 0 0 0"), board("4 2 0 0/0 0 0 0/0 0 0 0/2 0 0 0")
