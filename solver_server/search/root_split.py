@@ -79,7 +79,7 @@ class RootSplit:
         """
         own = searches[0]
         limit = now(own.clock) + seconds
-        best, reached = decide(boards, first, first, math.inf, 0, 0.0, own)
+        best, reached = decide(boards, first, first, math.inf, NO_LIMIT, 0.0, own)
         if best < 0 or now(own.clock) > limit:
             return best, reached
         values = own.values[0]
@@ -89,7 +89,6 @@ class RootSplit:
             if search is not own:
                 begin(search)
             search.deadline[0] = limit
-            search.node_limit[0] = NO_LIMIT
         others = [self._threads.submit(_run, work, boards, search) for search in searches[1:]]
         _run(work, boards, own)
         for other in others:
