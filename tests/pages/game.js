@@ -44,6 +44,22 @@ const newGame = ({ rows = 4, columns = 4, seed = 7, chain = false, farEnd = fals
     board[r][c] = spawnTile ? spawnTile(random()) : random() < 0.9 ? 2 : 4;
     return [r, c];
   };
+  // Where a slide by the usual rules takes each tile: its value, from where, to where.
+  game.paths = (direction) =>
+    lines(direction).flatMap((line) => {
+      let place = -1;
+      let open = 0;
+      return line.flatMap(([r, c]) => {
+        const value = board[r][c];
+        if (!value) return [];
+        if (open === value) open = 0;
+        else {
+          place += 1;
+          open = value;
+        }
+        return [[value, [r, c], line[place]]];
+      });
+    });
   // Slides; true if anything moved. The tile spawns when the page calls spawn().
   game.slide = (direction) => {
     let moved = false;
