@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from playwright.async_api import Browser, Page
@@ -17,7 +18,7 @@ from scraper.tabs import live_page
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-BRIEF = Patience(load=5_000, board=300, idle=120, quiet=60, quiet_other=150, cap=1_000, answer=1_000)
+BRIEF = Patience(load=5_000, board=300, idle=120, quiet=60, quiet_other=150, cap=1_000)
 
 FAR_APART = "2 0 0 0/0 0 0 0/0 0 0 0/0 0 0 2"
 
@@ -251,7 +252,7 @@ async def test_a_board_that_is_taken_away_is_told(browser: Browser, pages_url: s
 
 
 async def test_a_script_without_end_is_told(browser: Browser, pages_url: str) -> None:
-    async with live_page(browser, patience=BRIEF) as game:
+    async with live_page(browser, patience=replace(BRIEF, answer=1_000)) as game:
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&hang=1")
         with pytest.raises(PageError, match="does not answer any more"):
             await game.move(reading, Direction.LEFT)
