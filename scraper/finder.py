@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page, Request, Response
 
 from game2048.errors import PageError
-from scraper.gates import CONSENT, NEW, SIZE, START, Gates
+from scraper.gates import CONSENT, GAME, MODE, NEW, SIZE, START, Gates
 from scraper.hands import Region
 from scraper.pixels import PixelEye
 from scraper.probe import Patience, Probe
@@ -204,6 +204,7 @@ class Finder:
         gates: list[Act] = [
             lambda: self._gates.open_one(CONSENT),
             lambda: self._gates.open_one(START, SIZE, leave=True),
+            lambda: self._gates.open_one(GAME),
         ]
         last_resorts = self._last_resorts()
         # A page that was looked at before has settled, and what stood before its game has been clicked away.
@@ -238,6 +239,7 @@ class Finder:
     def _last_resorts(self) -> list[Act]:
         return [
             self._gates.give_name,
+            lambda: self._gates.open_one(MODE, GAME, leave=True),
             lambda: self._gates.open_one(NEW),
             lambda: self._click_on_canvas(0),
             lambda: self._press("Enter"),

@@ -27,6 +27,13 @@ START = (
     r"^\W*run( game)?\W*$|\b(click|tap|touch)\b.{0,20}\bto (start|play|begin|continue)\b"
 )
 SIZE = r"^\W*(classic\W*)?4\s*[x×*]\s*4\b.{0,12}$"
+MODE = (
+    r"^\W*(classic|normal|standard|original|easy|beginner|endless|infinite|single[- ]?player|solo|1 player|"
+    r"klassisch|leicht|einfach|classique|facile|clásico|clássico|fácil|infinito|классика|легко|"
+    r"经典.*|普通.*|简单.*|クラシック|클래식)(\s+(mode|game|2048))?\W*$"
+)
+GAME = r"^\W*2048( game)?\W*$"
+"""What one of many games is called where one has to be chosen."""
 NEW = (
     r"^\W*(new( game)?|restart( game)?|reset|try again|play again|start over|again|neues spiel|nuevo juego|"
     r"nouvelle partie|nova partida|nuova partita|новая игра|заново|新游戏|重新开始|リスタート|다시)\b.{0,12}$"

@@ -110,11 +110,14 @@ class Judge:
             )
         # The board before may have been believed too early: have more patience from now on.
         self.trust.revoke()
+        follows = is_slide_with_spawn(at_key, direction, reading.board)
+        if not follows and is_slide_with_spawn(before.board, direction, reading.board):
+            return Slid(self.shown(reading))  # what was seen at the key was a tile that still grew or swung
         if not at_key.slide(direction).moved:
             names = self.rules.explain_idle(at_key, reading.board)
             if names:
                 return self._deviating(names, reading, before, direction)
-        then = "" if is_slide_with_spawn(at_key, direction, reading.board) else " not"
+        then = "" if follows else " not"
         return Unexplained(
             reading,
             f"when {direction} was pressed on {before.board} the page already showed {at_key}; "

@@ -6,7 +6,7 @@
 // This file is one expression: a function of how values are told ("text", "classes" or "looks") that returns
 // the function described in page_probe.js. `find` returns {why} where it saw a board that is not one of 2048.
 (parts) => (mode) => {
-  const { NOT_BOXES, isVisible, walk, holds, squareBoxes, groupsBySize, isHoneycomb, latticesIn, looseLattices } = parts;
+  const { NOT_BOXES, isVisible, walk, layFlat, isTurned, rectOf, boxOf, holds, squareBoxes, groupsBySize, isHoneycomb, latticesIn, looseLattices } = parts;
   const { isPower, digitsOf, findScore, makeBoard, shiftOf, readText, readTokens, prefixOf, readLooks } = parts;
   const { linesOf, structuredBoard, readStructure, writtenBoard, readWritten } = parts;
 
@@ -16,6 +16,8 @@
         (animation.playState === "running" || animation.pending) &&
         Number.isFinite(animation.effect?.getComputedTiming().endTime),
     );
+
+  const AMISS_MS = 1000; // slides that scripts make last less
 
   let labels = {};
   let ranked = false; // tiles show the powers to which 2 is raised: 1, 2, 3 for 2, 4, 8
@@ -49,7 +51,12 @@
   const evidenceOf = (board) => {
     const count = board.lattice.rows * board.lattice.columns;
     if (mode === "text") {
+      board.dress = null;
       let seen = readText(board, true);
+      if (seen.dress) {
+        board.dress = seen.dress;
+        seen = readText(board, true);
+      }
       // Something written small in every cell names the cell.
       const isLabelled = seen.odd.length > 0 || seen.words > 2 || seen.stacks.every((stack) => stack.length);
       const large = Math.max(...seen.fonts);
@@ -102,7 +109,7 @@
       Math.abs(other.y - lattice.y) > (lattice.rows - 0.5) * lattice.py);
 
   // With `known`, a board that was read before: one of its size is it, even if it shows less evidence by now.
-  const choose = (known = null) => {
+  const chooseAmong = (known) => {
     let boxes = squareBoxes(0.7, 1.43);
     const groups = groupsBySize(boxes);
     const lattices = groups.flatMap(latticesIn);
@@ -139,30 +146,57 @@
     return { board: best?.board ?? null, why };
   };
 
+  const choose = (known = null) => {
+    layFlat(false);
+    const upright = known?.isTurned ? { board: null, why: null } : chooseAmong(known);
+    if (upright.board || !isTurned()) return upright;
+    layFlat(true);
+    const turned = chooseAmong(known);
+    if (turned.board) turned.board.isTurned = true;
+    return turned.board ? turned : upright;
+  };
+
   return () => {
     let { board, why } = choose();
     if (!board) return why ? { why } : null;
     let score = findScore();
-    let misses = 0;
+    let amissSince = 0; // when the board began to be not as it should; 0 while it is
 
     const stillThere = () => {
       if (!board.scope.isConnected) return false;
       if (board.written) return readWritten(board) !== null;
       if (board.structured) return linesOf(board.scope, board.isFlat).length === board.lattice.rows;
-      const box = board.scope.getBoundingClientRect();
+      const box = rectOf(board.scope);
       return Math.abs(box.width - board.home.width) < 2 && Math.abs(box.height - board.home.height) < 2;
     };
 
+    // Tiles on their way lie between the cells, and make other lattices with them for as long.
+    const keepsCells = () => {
+      const { boxes } = board.lattice;
+      const shift = shiftOf(board);
+      const isInPlace = ({ element, x, y }) => {
+        const now = boxOf(element);
+        return element.isConnected && Math.abs(now.x - x - shift.x) < 2 && Math.abs(now.y - y - shift.y) < 2;
+      };
+      return boxes.length > 0 && boxes.every(isInPlace);
+    };
+
     const anew = () => {
+      amissSince = 0;
       const found = choose(board).board;
+      layFlat(board.isTurned ?? false);
       if (!found) return;
+      const { rows, columns } = found.lattice;
+      const isOfSize = rows === board.lattice.rows && columns === board.lattice.columns;
+      if (!isOfSize && stillThere() && keepsCells()) return;
       if (board.prefix !== null) found.prefix = board.prefix;
       board = found;
-      misses = 0;
+      layFlat(board.isTurned ?? false);
     };
 
     const read = () => {
-      if (!stillThere() || misses > 12) anew();
+      layFlat(board.isTurned ?? false);
+      if (!stillThere() || (amissSince && performance.now() - amissSince > AMISS_MS)) anew();
       const { rows, columns } = board.lattice;
       const seen = cellsOf(board);
       if (score && !score.isConnected) score = findScore();
@@ -170,7 +204,7 @@
       const moving = seen.moving || animated;
       // Nothing to be seen, or tiles between the cells for long: another board has been put up.
       const isAmiss = seen.cells.every((value) => value === 0) || (seen.moving && !animated);
-      misses = isAmiss ? misses + 1 : 0;
+      amissSince = isAmiss ? amissSince || performance.now() : 0;
       return {
         rows, columns, cells: seen.cells, looks: seen.looks ?? null,
         sure: seen.sure && !moving, moving, rivals: board.rivals ?? false, odd: seen.odd.slice(0, 8),
@@ -185,6 +219,8 @@
       if (middle.x < 0 || middle.y < 0 || middle.x > innerWidth || middle.y > innerHeight) {
         board.scope.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
       }
+      if (board.isTurned) return board.scope.getBoundingClientRect().toJSON();
+      layFlat(false);
       const shift = shiftOf(board);
       return {
         x: lattice.x + shift.x - lattice.px / 2, y: lattice.y + shift.y - lattice.py / 2,
@@ -195,6 +231,7 @@
     const isAlive = () => board.scope.isConnected;
     const skip = () => {
       const { rows, columns, x, y } = board.lattice;
+      layFlat(board.isTurned ?? false);
       const shift = shiftOf(board);
       skipped.push({ rows, columns, x: x + shift.x + scrollX, y: y + shift.y + scrollY });
     };

@@ -1,7 +1,7 @@
 // A part of the lattice reader: one board, and what lies in its cells.
 // One expression: a function of the parts before that returns its own, by name.
 (parts) => {
-  const { NOT_BOXES, parentOf, isVisible, walk, boxOf, holds, commonAncestor, isPower, ownText, numberIn, fontOf, pieced, tokensOf, hash, lookOf } = parts;
+  const { NOT_BOXES, parentOf, isVisible, walk, rectOf, boxOf, holds, commonAncestor, isPower, ownText, numberIn, fontOf, pieced, tokensOf, hash, lookOf } = parts;
 
   const POSITION_NAME = /(^|[-_])(row|col|column|x|y|r|c|pos|position|index|idx|id|key|cell|i|j|delay|z|w|h|size|grid|span)[-_]?$/i;
 
@@ -27,13 +27,13 @@
       }
       if (over.length) scope = commonAncestor([scope, ...over]);
       for (let outer = parentOf(scope); outer && !NOT_BOXES.has(outer.localName); outer = parentOf(outer)) {
-        const box = outer.getBoundingClientRect();
+        const box = rectOf(outer);
         if (box.width > 1.35 * columns * px || box.height > 1.35 * rows * py) break;
         scope = outer;
       }
     }
-    const home = scope.getBoundingClientRect();
-    return { lattice, scope, home, scale: 1, prefix: null };
+    const home = rectOf(scope);
+    return { lattice, scope, home, scale: 1, prefix: null, dress: null };
   };
 
   // The cell under a point, and by how much (in cells) the point misses its centre.
@@ -48,19 +48,33 @@
   };
 
   const shiftOf = (board) => {
-    const box = board.scope.getBoundingClientRect();
+    const box = rectOf(board.scope);
     return { x: box.left - board.home.left, y: box.top - board.home.top };
   };
 
-  // The tile that a text stands on: the first box around it that is about as large as a cell.
+  // The tile that a text stands on: the first box around it that is about as large as a cell. In drawings the tile
+  // may be drawn beside the text: then it is the cell that the text stands in.
   const tileAround = (board, element) => {
     const { w, h, px, py } = board.lattice;
     for (let node = element; node && node !== parentOf(board.scope); node = parentOf(node)) {
       const box = boxOf(node);
-      if (box.w > 1.3 * px || box.h > 1.3 * py) return null;
+      if (box.w > 1.3 * px || box.h > 1.3 * py) break;
       if (box.w >= 0.5 * w && box.h >= 0.5 * h) return box;
     }
-    return null;
+    return element.localName === "text" && element.ownerSVGElement ? { ...boxOf(element), w, h } : null;
+  };
+
+  // What stands before and after the number on every tile: "$2", "4 GB", "8k"; null where it is not the same on all.
+  const dressOf = (texts) => {
+    const parts = texts.map((text) => /^(\D{0,8})(\d{1,7})(\D{0,8})$/.exec(text));
+    if (!parts.length || !parts.every((part) => part && isPower(Number(part[2])))) return null;
+    const [, before, , after] = parts[0];
+    return parts.every((part) => part[1] === before && part[3] === after) ? { before, after } : null;
+  };
+
+  const undressed = ({ dress }, text) => {
+    if (!dress || !text.startsWith(dress.before) || !text.endsWith(dress.after)) return text;
+    return text.slice(dress.before.length, text.length - dress.after.length);
   };
 
   const readText = (board, firstLook = false) => {
@@ -72,19 +86,23 @@
     const worded = new Map(); // by cell, how large its words are written
     const written = new Map(); // and its numbers
     const whole = new Set(); // tiles whose pieces have been put together
+    const dressed = []; // texts with more than a number, and how many are nothing else
+    let plain = 0;
     let moving = false;
     walk(board.scope, (element) => {
       if (NOT_BOXES.has(element.localName)) return;
       const text = ownText(element);
       if (!text || (board.leastFont && fontOf(element) < board.leastFont)) return;
-      const own = element.getBoundingClientRect();
+      const own = rectOf(element);
       if (own.width > 0 && own.width < 3) return; // for screen readers only
       const box = tileAround(board, element);
       if (!box || !isVisible(element)) return;
       const place = placeOf(board, shift, box);
       if (!place) return;
       if (firstLook) fonts.add(fontOf(element));
-      let value = numberIn(text);
+      let value = numberIn(undressed(board, text));
+      if (firstLook && /^\d+$/.test(text)) plain += 1;
+      else if (firstLook && /\d/.test(text)) dressed.push(text);
       if (Number.isNaN(value)) {
         if (/[\p{L}\p{So}]/u.test(text)) worded.set(place.cell, Math.max(fontOf(element), worded.get(place.cell) ?? 0));
         return;
@@ -109,7 +127,7 @@
     });
     const words = [...worded.keys()].filter((cell) => !stacks[cell].length).length;
     const small = [...worded].filter(([cell, size]) => size > (written.get(cell) ?? size)).length;
-    return { stacks, odd, words, named: worded.size - words, small, fonts, moving };
+    return { stacks, odd, words, named: worded.size - words, small, fonts, moving, dress: plain ? null : dressOf(dressed) };
   };
 
   const cellElements = (board, shift, least, visit) => {

@@ -22,8 +22,47 @@
     }
   };
 
+  // Boards that are turned or seen aslant are laid out like any other: then boxes are taken as they would stand
+  // without what turns them, in the coordinates of the layout.
+  let laidFlat = false;
+  const layFlat = (on) => {
+    laidFlat = on;
+  };
+  const isTurning = (style) => {
+    if (style.rotate !== "none") return true;
+    const matrix = style.transform === "none" ? null : new DOMMatrixReadOnly(style.transform);
+    return matrix !== null && [matrix.m12, matrix.m21, matrix.m13, matrix.m23, matrix.m14, matrix.m24].some((part) => Math.abs(part) > 1e-4);
+  };
+  const isTurned = () => {
+    let found = false;
+    walk(document.documentElement, (element) => {
+      if (found || !(element.offsetWidth > 100 && element.offsetHeight > 100)) return;
+      found = isTurning(getComputedStyle(element));
+    });
+    return found;
+  };
+  const rectOf = (element) => {
+    if (!laidFlat || !(element instanceof HTMLElement)) return element.getBoundingClientRect();
+    let left = 0;
+    let top = 0;
+    for (let node = element; node; node = node.offsetParent) {
+      const { transform, translate } = getComputedStyle(node);
+      left += node.offsetLeft + (node === element ? 0 : node.clientLeft);
+      top += node.offsetTop + (node === element ? 0 : node.clientTop);
+      if (transform !== "none") {
+        const { m41, m42 } = new DOMMatrixReadOnly(transform);
+        left += m41;
+        top += m42;
+      }
+      const [x, y] = translate === "none" ? [] : translate.split(" ").map(parseFloat);
+      left += x || 0;
+      top += y || 0;
+    }
+    return new DOMRect(left, top, element.offsetWidth, element.offsetHeight);
+  };
+
   const boxOf = (element) => {
-    const box = element.getBoundingClientRect();
+    const box = rectOf(element);
     return { element, x: box.left + box.width / 2, y: box.top + box.height / 2, w: box.width, h: box.height };
   };
 
@@ -150,7 +189,7 @@
       if (!tiles.length || tiles.length > MAX_SIDE * MAX_SIDE) continue;
       let around = parentOf(tiles[0].element);
       for (let depth = 0; around && depth < 4; depth += 1, around = parentOf(around)) {
-        const frame = around.getBoundingClientRect();
+        const frame = rectOf(around);
         const style = getComputedStyle(around);
         const inner = {
           left: frame.left + parseFloat(style.borderLeftWidth),
@@ -204,5 +243,5 @@
     return null;
   };
 
-  return { NOT_BOXES, MAX_SIDE, parentOf, isVisible, walk, boxOf, holds, commonAncestor, squareBoxes, groupsBySize, isHoneycomb, latticesIn, looseLattices };
+  return { NOT_BOXES, MAX_SIDE, parentOf, isVisible, walk, layFlat, isTurned, rectOf, boxOf, holds, commonAncestor, squareBoxes, groupsBySize, isHoneycomb, latticesIn, looseLattices };
 }

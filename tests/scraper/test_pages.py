@@ -73,6 +73,7 @@ KINDS = [
     Kind("asks-at-win"),
     Kind("ranks", rules=(RANKS,)),
     Kind("raised"),
+    Kind("raised", query="?caret"),
     Kind("apart"),
     Kind("worded"),
     Kind("labelled"),
@@ -90,6 +91,11 @@ KINDS = [
     Kind("pseudo"),
     Kind("guide"),
     Kind("landing"),
+    Kind("aslant"),
+    Kind("aslant", query="?diamond"),
+    Kind("units"),
+    Kind("svg-apart"),
+    Kind("arcade"),
 ]
 
 WAITING = [
@@ -104,6 +110,8 @@ WAITING = [
     Kind("tweened"),
     Kind("pointers", hands="mouse drag"),
     Kind("named"),
+    Kind("script-slides"),
+    Kind("springs"),
 ]
 """Pages that keep one waiting: played side by side."""
 PICTURED = [
@@ -191,7 +199,7 @@ async def play_kind(browser: Browser, url: str, kind: Kind, moves: int) -> None:
         assert sorted(game.rules) == sorted(kind.rules)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name + kind.query)
 async def test_a_page_is_played_and_every_board_is_its_own(
     browser: Browser, kinds_url: str, kind: Kind
 ) -> None:
