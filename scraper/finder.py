@@ -239,6 +239,7 @@ class Finder:
     def _last_resorts(self) -> list[Act]:
         return [
             self._gates.give_name,
+            self._gates.choose_size,
             lambda: self._gates.open_one(MODE, GAME, leave=True),
             lambda: self._gates.open_one(NEW),
             lambda: self._click_on_canvas(0),

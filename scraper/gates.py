@@ -27,6 +27,7 @@ START = (
     r"^\W*run( game)?\W*$|\b(click|tap|touch)\b.{0,20}\bto (start|play|begin|continue)\b"
 )
 SIZE = r"^\W*(classic\W*)?4\s*[x×*]\s*4\b.{0,12}$"
+LISTED_SIZE = SIZE + r"|^4$"
 MODE = (
     r"^\W*(classic|normal|standard|original|easy|beginner|endless|infinite|single[- ]?player|solo|1 player|"
     r"klassisch|leicht|einfach|classique|facile|clásico|clássico|fácil|infinito|классика|легко|"
@@ -57,6 +58,18 @@ NAMELESS = """() => {
   return fields.length === 1 ? fields[0] : null;
 }"""
 NAME = "Player"
+CHOOSE_SIZE = """(pattern) => {
+  const wanted = new RegExp(pattern, "iu");
+  const seen = { opacityProperty: true, visibilityProperty: true };
+  for (const field of document.querySelectorAll("select")) {
+    const option = [...field.options].find((one) => wanted.test(one.text) && !one.selected);
+    if (!option || field.disabled || !field.checkVisibility(seen)) continue;
+    option.selected = true;
+    for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
+    return true;
+  }
+  return false;
+}"""
 NEVER = (
     r"(share|tweet|facebook|download|install|github|log ?in|sign|buy|donat|subscribe|delete|undo|hint|auto|"
     r"ai\b|solve|bot\b|how to|rules|settings|score)"
@@ -120,6 +133,15 @@ class Gates:
                 field = (await frame.evaluate_handle(NAMELESS)).as_element()
                 if field is not None:
                     await field.fill(NAME, timeout=1000)
+                    self.taken.clear()
+                    return True
+        return False
+
+    async def choose_size(self) -> bool:
+        """Choose a size from a list where none is chosen yet; whether there was one."""
+        for frame in self.page.frames:
+            with contextlib.suppress(PlaywrightError):
+                if await frame.evaluate(CHOOSE_SIZE, LISTED_SIZE) is True:
                     self.taken.clear()
                     return True
         return False

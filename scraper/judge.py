@@ -14,7 +14,7 @@ from scraper.probe import Answer, Patience
 from scraper.readers.script import board_of
 from scraper.reading import Reading
 from scraper.settle import MoveOutcome, Slid, Trust, Unexplained, is_slide_with_spawn
-from scraper.variants import PageRules, spawned_values
+from scraper.variants import IDLE_SPAWN, PageRules, spawned_values
 
 OFFENCES = 4
 """So many boards in a row that defy the rules, and the reader is not believed any more."""
@@ -43,6 +43,7 @@ class Judge:
         self.scores_by_rules = True
         self._shows_score = True
         self._offences = 0.0
+        self._has_slid = False
 
     def question(
         self, before: Reading, direction: Direction, patience: Patience, idle: int
@@ -82,6 +83,7 @@ class Judge:
             direction: of the move.
             learned: whether the looks of the tiles follow from those before.
         """
+        self._has_slid = True
         slide = before.board.slide(direction)
         standard = learned or is_slide_with_spawn(before.board, direction, reading.board)
         names = () if standard else self.rules.explain(before.board, direction, reading.board)
@@ -100,7 +102,10 @@ class Judge:
         at_key = self.at_key(answer, before)
         if at_key is None or at_key == before.board:
             names = self.rules.explain(before.board, direction, reading.board)
+            if names and IDLE_SPAWN in names and not self._has_slid:
+                names = None  # something that fills up beside the game
             if names == ():
+                self._has_slid = True
                 return Slid(reading)
             if names:
                 return self._deviating(names, reading, before, direction)

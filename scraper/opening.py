@@ -101,7 +101,10 @@ class Opening:
             direction = max(legal, key=lambda d: slides[d].reward)
             outcome = await self._page.move(reading, direction)
             if isinstance(outcome, Unchanged) and outcome.exhausted:
-                self._give_up(outcome.reading, direction)
+                why = f"{direction} on {outcome.reading.board} did nothing in any way that was tried"
+                self._hands.give_up()
+                if moves or not await self._finder.skip(why):
+                    self._give_up(outcome.reading, why)
                 reading, moves = await self._page.read(), 0
                 continue
             reading = outcome.reading
@@ -117,13 +120,8 @@ class Opening:
             self._rules.adopt([RANKS])
         return reading
 
-    def _give_up(self, reading: Reading, direction: Direction) -> None:
-        self._hands.give_up()
-        self._finder.give_up(
-            reading.reader,
-            f"{direction} on {reading.board} did nothing in any way that was tried",
-            moved=self._hands.proven is not None,
-        )
+    def _give_up(self, reading: Reading, why: str) -> None:
+        self._finder.give_up(reading.reader, why, moved=self._hands.proven is not None)
         self._learner.forget()
 
 

@@ -13,6 +13,7 @@
 // and may return
 //
 //   moving          true while tiles are seen to move: such a board is believed only after a longer rest
+//   merging         true while two equal tiles lie in one cell: what they make may be yet to come
 //   looks           a key for the look of each cell, where values are learned; unknown ones are < 0 in `cells`
 //   rivals          true where the page shows another board of that size, so that this may be the wrong one
 //   odd             numbers on tiles that no tile of 2048 bears
@@ -293,7 +294,7 @@
           return clock.rested(since, patience) ? report("unchanged", reading, null) : undefined;
         }
         const spawnIsDue = afters.some((after) => same(reading.cells, after));
-        const patience = spawnIsDue ? 2 * quietOther : quietOther;
+        const patience = reading.merging ? cap : spawnIsDue ? 2 * quietOther : quietOther;
         if (now() - began >= cap || clock.rested(change.at, patience, reading.moving)) return report("other", reading, null);
         return undefined;
       });

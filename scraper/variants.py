@@ -21,6 +21,8 @@ MOST_SPAWNS = 2
 
 CHAIN = "chain merges: a merged tile merges again in the same move"
 FAR_END = "merges from the far end: 2 2 2 to the left is 2 4"
+TO_THE_END = "merges until no two are left to merge: 2 2 2 2 is 8"
+TO_THE_END_FAR = "merges until no two are left to merge, each time from the far end: 2 2 2 to the left is 2 4"
 ONE_A_LINE = "one merge a line in each move"
 NO_SPAWN = "now and then no tile spawns"
 TWO_SPAWNS = "now and then two tiles spawn"
@@ -45,10 +47,18 @@ def _merge(tiles: list[int], *, chain: bool = False, once: bool = False) -> list
     return out
 
 
+def _merge_to_the_end(tiles: list[int]) -> list[int]:
+    while (merged := _merge(tiles)) != tiles:
+        tiles = merged
+    return tiles
+
+
 MERGES: dict[str, Callable[[list[int]], list[int]]] = {
     CHAIN: lambda tiles: _merge(tiles, chain=True),
     FAR_END: lambda tiles: _merge(tiles[::-1])[::-1],
     ONE_A_LINE: lambda tiles: _merge(tiles, once=True),
+    TO_THE_END: _merge_to_the_end,
+    TO_THE_END_FAR: lambda tiles: _merge_to_the_end(tiles[::-1])[::-1],
 }
 
 

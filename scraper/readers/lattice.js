@@ -28,7 +28,8 @@
       const ordered = board.written ? readWritten(board) : board.structured && readStructure(board);
       const seen = ordered || readText(board);
       const cells = seen.stacks.map((stack) => (stack.length ? Math.max(...stack) : 0));
-      return { cells, moving: seen.moving, odd: seen.odd, sure: seen.stacks.every((stack) => stack.length < 2) };
+      const isPair = (stack) => stack.filter((value) => value === Math.max(...stack)).length > 1;
+      return { cells, merging: seen.stacks.some(isPair), moving: seen.moving, odd: seen.odd, sure: seen.stacks.every((stack) => stack.length < 2) };
     }
     const { rows, columns } = board.lattice;
     if (mode === "classes") {
@@ -207,7 +208,7 @@
       amissSince = isAmiss ? amissSince || performance.now() : 0;
       return {
         rows, columns, cells: seen.cells, looks: seen.looks ?? null,
-        sure: seen.sure && !moving, moving, rivals: board.rivals ?? false, odd: seen.odd.slice(0, 8),
+        sure: seen.sure && !moving, moving, merging: seen.merging ?? false, rivals: board.rivals ?? false, odd: seen.odd.slice(0, 8),
         score: digitsOf(score), best: null, won: false, over: false,
       };
     };

@@ -9,7 +9,7 @@ const seeded = (seed) => () => {
   return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
 };
 
-const newGame = ({ rows = 4, columns = 4, seed = 7, chain = false, farEnd = false, spawnTile = null, tiles = 2 } = {}) => {
+const newGame = ({ rows = 4, columns = 4, seed = 7, chain = false, farEnd = false, toTheEnd = false, spawnTile = null, tiles = 2 } = {}) => {
   const random = seeded(seed);
   const board = Array.from({ length: rows }, () => new Array(columns).fill(0));
   const game = { rows, columns, board, score: 0, moves: 0, max: 0 };
@@ -34,7 +34,7 @@ const newGame = ({ rows = 4, columns = 4, seed = 7, chain = false, farEnd = fals
         open = true;
       }
     }
-    return out;
+    return toTheEnd && out.length < tiles.length ? merge(out) : out;
   };
 
   game.spawn = () => {

@@ -10,7 +10,18 @@ from game2048 import Board, Direction
 from game2048.errors import PageError
 from game2048.spawn import Spawner
 from scraper.looks import LookBook, Looks
-from scraper.variants import CHAIN, FAR_END, IDLE_SPAWN, NO_SPAWN, ONE_A_LINE, SPAWNED, TWO_SPAWNS, PageRules
+from scraper.variants import (
+    CHAIN,
+    FAR_END,
+    IDLE_SPAWN,
+    NO_SPAWN,
+    ONE_A_LINE,
+    SPAWNED,
+    TO_THE_END,
+    TO_THE_END_FAR,
+    TWO_SPAWNS,
+    PageRules,
+)
 
 NAMES = ["-", "fox", "owl", "elk", "bat", "cat", "dog", "emu", "gnu", "hen", "ibis", "jay", "kea", "lynx"]
 
@@ -76,6 +87,8 @@ def test_a_look_that_came_from_nowhere_is_told() -> None:
         ("2 2 4 0", "8 2 0 0", (CHAIN,)),
         ("2 2 2 0", "2 4 0 2", (FAR_END,)),
         ("2 2 4 4", "4 4 4 2", (ONE_A_LINE,)),
+        ("2 2 2 2", "8 0 0 2", (TO_THE_END,)),
+        ("4 2 2 2", "8 2 0 2", (TO_THE_END_FAR,)),
         ("2 2 4 0", "4 4 0 0", (NO_SPAWN,)),
         ("2 2 0 0", "4 2 0 2", (TWO_SPAWNS,)),
         ("2 2 0 0", "4 0 0 16", (SPAWNED.format(16),)),

@@ -18,7 +18,7 @@ from game2048.errors import PageError
 from scraper.live_page import LivePage
 from scraper.page import Reading, Slid, Status, Unchanged, Unexplained
 from scraper.tabs import live_page
-from scraper.variants import CHAIN, DOUBLED, FAR_END, IDLE_SPAWN, RANKS, SPAWNED
+from scraper.variants import CHAIN, DOUBLED, FAR_END, IDLE_SPAWN, RANKS, SPAWNED, TO_THE_END
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -96,6 +96,7 @@ KINDS = [
     Kind("units"),
     Kind("svg-apart"),
     Kind("arcade"),
+    Kind("to-the-end", rules=(TO_THE_END,)),
 ]
 
 WAITING = [
@@ -112,6 +113,8 @@ WAITING = [
     Kind("named"),
     Kind("script-slides"),
     Kind("springs"),
+    Kind("collection", hands="arrow keys, held"),
+    Kind("slow-merges"),
 ]
 """Pages that keep one waiting: played side by side."""
 PICTURED = [
