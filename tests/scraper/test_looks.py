@@ -88,7 +88,7 @@ def test_a_look_that_came_from_nowhere_is_told() -> None:
         ("2 2 2 0", "2 4 0 2", (FAR_END,)),
         ("2 2 4 4", "4 4 4 2", (ONE_A_LINE,)),
         ("2 2 2 2", "8 0 0 2", (TO_THE_END,)),
-        ("4 2 2 2", "8 2 0 2", (TO_THE_END_FAR,)),
+        ("2 2 2 4", "2 8 0 2", (TO_THE_END_FAR,)),
         ("2 2 4 0", "4 4 0 0", (NO_SPAWN,)),
         ("2 2 0 0", "4 2 0 2", (TWO_SPAWNS,)),
         ("2 2 0 0", "4 0 0 16", (SPAWNED.format(16),)),
