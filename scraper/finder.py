@@ -30,6 +30,9 @@ MOST_SKIPS = 5
 """So many boards of a page are looked at."""
 LONGEST_LOAD_S = 12.0
 """How much longer a page that is still loading is waited for."""
+STILL_S = 2.0
+LOADS_STILL_S = 2.5
+"""How much longer where it only says so: nothing is fetched, and nothing has changed for `STILL_S`."""
 QUIET_S = 1.0
 """A page without a board on which nothing has changed for so long is waited for less."""
 LIFELESS = 0.7
@@ -70,7 +73,9 @@ class Traffic:
     """
 
     KINDS = frozenset({"document", "script", "stylesheet", "image", "font", "fetch", "xhr"})
+    UNANSWERED_S = 4.0
     LONG_S = 8.0
+    """What a server has begun to answer may take so long to arrive."""
     POLLS = frozenset({"fetch", "xhr"})
     POLL_S = 2.5
     """What a script asks for may be told only when something happens, unless much of it is on its way."""
@@ -80,6 +85,8 @@ class Traffic:
         self._page = page
         self._pending: dict[Request, float] = {}
         """Until when each counts."""
+        self.ended_at = 0.0
+        """When something arrived last."""
         page.on("request", self._begin)
         page.on("response", self._arrive)
         page.on("requestfinished", self._end)
@@ -89,16 +96,22 @@ class Traffic:
         sites = {urlsplit(frame.url).netloc for frame in self._page.frames}
         is_own = urlsplit(request.url).netloc in sites
         if request.resource_type == "script" or (is_own and request.resource_type in self.KINDS):
-            lasts = self.POLL_S if request.resource_type in self.POLLS else self.LONG_S
+            lasts = self.POLL_S if request.resource_type in self.POLLS else self.UNANSWERED_S
             self._pending[request] = time.monotonic() + lasts
 
     def _arrive(self, response: Response) -> None:
+        request = response.request
+        if request not in self._pending:
+            return
         length = response.headers.get("content-length", "")
-        if response.request in self._pending and length.isdecimal() and int(length) >= self.MUCH:
-            self._pending[response.request] = time.monotonic() + LONGEST_LOAD_S
+        if length.isdecimal() and int(length) >= self.MUCH:
+            self._pending[request] = time.monotonic() + LONGEST_LOAD_S
+        elif request.resource_type not in self.POLLS:
+            self._pending[request] = time.monotonic() + self.LONG_S
 
     def _end(self, request: Request) -> None:
-        self._pending.pop(request, None)
+        if self._pending.pop(request, None) is not None:
+            self.ended_at = time.monotonic()
 
     @property
     def is_busy(self) -> bool:
@@ -305,6 +318,10 @@ class Finder:
             return False
         if self._traffic.is_busy or not await self._is_loaded(waited):
             return True
+        now = time.monotonic()
+        is_still = now - max(self._changed_at, self._traffic.ended_at) > STILL_S
+        if is_still and waited > self._patience.board / 1000 + LOADS_STILL_S:
+            return False
         for frame in self._page.frames:
             with contextlib.suppress(PlaywrightError):
                 if await frame.evaluate(SAYS_LOADING, [LOADING, MOST_BESIDE_LOADING]):

@@ -232,8 +232,8 @@ class Hands:
             ]
         head, *rest = self._ways
         rest = [way for way in rest if self._is_heard(way)]
-        if self.fruitless:
-            return [(head, True), *((way, False) for way in rest)]
+        if self.fruitless:  # in another direction; what no key did there none will do here
+            return [(head, True), *((way, False) for way in rest if way.hears is not KEYS)]
         last = [(head, True)] if self._is_heard(head) else []
         return [(head, False), (head, True), *((way, False) for way in rest), *last]
 

@@ -30,6 +30,7 @@ class Judge:
 
     Attributes:
         rules: the rules that the page was seen to follow.
+        has_slid: whether any move was one by the rules.
     """
 
     def __init__(self, learner: Learner) -> None:
@@ -43,7 +44,7 @@ class Judge:
         self.scores_by_rules = True
         self._shows_score = True
         self._offences = 0.0
-        self._has_slid = False
+        self.has_slid = False
 
     def question(
         self, before: Reading, direction: Direction, patience: Patience, idle: int
@@ -83,7 +84,7 @@ class Judge:
             direction: of the move.
             learned: whether the looks of the tiles follow from those before.
         """
-        self._has_slid = True
+        self.has_slid = True
         slide = before.board.slide(direction)
         standard = learned or is_slide_with_spawn(before.board, direction, reading.board)
         names = () if standard else self.rules.explain(before.board, direction, reading.board)
@@ -102,10 +103,10 @@ class Judge:
         at_key = self.at_key(answer, before)
         if at_key is None or at_key == before.board:
             names = self.rules.explain(before.board, direction, reading.board)
-            if names and IDLE_SPAWN in names and not self._has_slid:
+            if names and IDLE_SPAWN in names and not self.has_slid:
                 names = None  # something that fills up beside the game
             if names == ():
-                self._has_slid = True
+                self.has_slid = True
                 return Slid(reading)
             if names:
                 return self._deviating(names, reading, before, direction)

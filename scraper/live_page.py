@@ -38,6 +38,7 @@ logger = logging.getLogger(__name__)
 HISTORY = 60
 QUICK_MOVES = 6
 LEAST_IDLE_MS = 250
+TRIAL_IDLE_MS = 200
 WEAK_IDLE_MS = 350
 WEAK = {reader.name for reader in (*READERS, PIXELS) if reader.weak}
 ATTEMPTS = 3
@@ -225,7 +226,7 @@ class LivePage:
         if self._hands.proven is None and weak:
             longest = min(longest, WEAK_IDLE_MS)
         if self._hands.proven is None and (self._hands.misses > 1 or self._hands.fruitless):
-            return min(longest, LEAST_IDLE_MS)  # one of many ways to try
+            return min(longest, TRIAL_IDLE_MS)  # one of many ways to try
         if self._hands.moves < QUICK_MOVES or self._hands.misses > 1:
             return longest
         return round(min(longest, max(3000 * self._slowest, LEAST_IDLE_MS)))
@@ -303,11 +304,13 @@ class LivePage:
             return self._judge.slid(answer, reading, before, direction, learned=bool(learned))
         reading = await self.read()
         at_key = self._judge.at_key(answer, before)
-        if at_key == reading.board != before.board:
-            await self._hands.missed()  # what moved the board was something before the key
+        outcome = self._judge.other(answer, reading, before, direction)
+        defies = isinstance(outcome, Unexplained) and not outcome.rules
+        if at_key == reading.board != before.board or (defies and not self._judge.has_slid):
+            await self._hands.missed()  # what changed the board was something before the key, or no move of 2048
         else:
             self._hands.took()
-        return self._judge.other(answer, reading, before, direction)
+        return outcome
 
     async def _held_to_rules(self, outcome: MoveOutcome) -> MoveOutcome:
         """Believe a reader only while the rules are obeyed; else another board, else the next reader."""

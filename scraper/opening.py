@@ -16,7 +16,7 @@ from scraper.variants import DOUBLED, RANKS, PageRules
 
 MOVES = 80
 """After so many moves what is not known by then is guessed."""
-RIVALS_MOVE_S = 1.2
+RIVALS_MOVE_S = 1.0
 """Of several boards the ones that move within this time, with no key pressed, are played by somebody else."""
 MOST_RIVALS = 4
 ITS_OWN = "it moves by itself"

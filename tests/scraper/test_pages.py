@@ -288,3 +288,11 @@ async def test_what_is_not_2048_is_refused_with_the_reason(
     with pytest.raises(PageError, match=why) as told:
         await game.open(f"{kinds_url}{name}.html")
     assert ". " not in str(told.value)  # one sentence
+
+
+async def test_what_changes_the_board_against_all_rules_does_not_pass_for_a_way_to_move(
+    game: LivePage, kinds_url: str
+) -> None:
+    with pytest.raises(PageError, match="did nothing in any way"):
+        await game.open(f"{kinds_url}canvas-strokes.html")
+    assert game.played_with is None
