@@ -307,7 +307,7 @@ class LivePage:
         outcome = self._judge.other(answer, reading, before, direction)
         defies = isinstance(outcome, Unexplained) and not outcome.rules
         if at_key == reading.board != before.board or (defies and not self._judge.has_slid):
-            await self._hands.missed()  # what changed the board was something before the key, or no move of 2048
+            await self._hands.missed()  # what changed the board was no move, or one before the key
         else:
             self._hands.took()
         return outcome
