@@ -25,6 +25,8 @@ from scraper.page import Status
 from scraper.site_profile import read_profile
 from scraper.tabs import open_page
 
+WARM_UP = Board.from_text("2 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 2")
+
 
 async def play_games(
     options: PlayOptions, report: Callable[[Progress], None], done: Callable[[GameSummary], None]
@@ -43,7 +45,9 @@ async def play_games(
     prepare_folder(options.out)
     async with _opened(options) as (client, page):
         hello = await client.connect()
-        reading = await page.open(options.url)
+        own = _asking(client, options.solver) if options.solver.server is None else None
+        async with warming_up(own):
+            reading = await page.open(options.url)
         _check_size(hello, options.solver, reading.board)
         for game in range(options.games):
             begun_before = reading.board.max_tile > 4 or reading.status is not Status.PLAYING
@@ -83,6 +87,25 @@ async def _opened(options: PlayOptions) -> AsyncIterator[tuple[SolverClient, Liv
             raise failures.exceptions[0] from None
         stack.push_async_callback(client.result().close)
         yield client.result(), page.result()
+
+
+@contextlib.asynccontextmanager
+async def warming_up(solver: Solver | None) -> AsyncIterator[None]:
+    """Meanwhile have a solver load what it thinks with; its first answer takes up to seconds."""
+
+    async def ask(solver: Solver) -> None:
+        with contextlib.suppress(SolverError):  # whoever asks in earnest is told
+            await solver(WARM_UP)
+
+    if solver is None:
+        yield
+        return
+    task = asyncio.create_task(ask(solver))
+    try:
+        yield
+        await task
+    finally:
+        task.cancel()
 
 
 def _check_size(hello: Hello, solver: SolverOptions, board: Board) -> None:

@@ -1,0 +1,46 @@
+"""What goes on around the games of one page."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.play import WARM_UP, warming_up
+from game2048 import Board
+from game2048.errors import PageError, SolverError
+from game2048.wire import DecisionMessage, GameOver
+
+
+async def test_a_solver_is_asked_for_a_first_move_while_the_page_is_opened() -> None:
+    asked: list[Board] = []
+
+    async def solver(board: Board) -> DecisionMessage | GameOver:
+        asked.append(board)
+        raise SolverError("plays other sizes")
+
+    async with warming_up(solver):
+        await asyncio.sleep(0)
+        assert asked == [WARM_UP]
+
+
+async def test_a_page_that_cannot_be_opened_is_told_of_before_the_solver_answers() -> None:
+    cancelled = asyncio.Event()
+
+    async def solver(board: Board) -> DecisionMessage | GameOver:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+        raise AssertionError(board)
+
+    with pytest.raises(PageError, match="no board"):
+        async with warming_up(solver):
+            await asyncio.sleep(0)
+            raise PageError("no board")
+    await cancelled.wait()
+
+
+async def test_a_server_of_others_is_not_asked() -> None:
+    async with warming_up(None):
+        pass
