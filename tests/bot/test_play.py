@@ -34,10 +34,13 @@ async def test_a_page_that_cannot_be_opened_is_told_of_before_the_solver_answers
             cancelled.set()
         raise AssertionError(board)
 
-    with pytest.raises(PageError, match="no board"):
+    async def opens() -> None:
         async with warming_up(solver):
             await asyncio.sleep(0)
             raise PageError("no board")
+
+    with pytest.raises(PageError, match="no board"):
+        await opens()
     await cancelled.wait()
 
 
