@@ -1,4 +1,4 @@
-"""Choosing moves on a page whose lines merge by rules of its own.
+"""Choosing moves on a page whose rules are a little its own: its merges, and the tiles that spawn.
 
 The solver knows the rules of 2048 alone. Where the page's slides are those, its answer stands. Where they
 differ on this very board, the ply that differs is searched here: each direction is worth the page's reward
@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from game2048.board import Board
+from game2048.board import MAX_EXPONENT, Board
 from game2048.direction import Direction
 from game2048.wire import DecisionMessage, GameOver
 
+PROVING_SPAWNS = 12
+"""After so many spawned tiles the smallest one is taken for the page's 2."""
 SPAWNS = 4
 """So many cells for the spawn are looked at for each direction: a request to the solver each."""
 
@@ -36,13 +38,35 @@ class Slides(Protocol):
         ...
 
 
+class SpawnedTiles:
+    """What spawns on a page, as its moves tell."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._least = MAX_EXPONENT
+
+    def note(self, afterstate: Board, board: Board) -> None:
+        """Take in a move by the rules: what it slid to, and the board with the spawned tile."""
+        for before, tile in zip(afterstate.cells, board.cells, strict=True):
+            if tile and not before:
+                self._count += 1
+                self._least = min(self._least, tile)
+
+    def as_if_of_2(self, board: Board) -> Board:
+        """The board as the solver is shown it: with the smallest tile that spawns as its 2."""
+        excess = self._least - 1
+        if self._count < PROVING_SPAWNS or any(0 < tile <= excess for tile in board.cells):
+            return board
+        return Board(board.rows, board.columns, bytes(max(tile - excess, 0) for tile in board.cells))
+
+
 async def ranked_directions(solver: Solver, page: Slides, board: Board) -> list[Direction]:
     """The directions to try, the best first; none if the game is over.
 
     Args:
         solver: what chooses.
         page: whose rules are played by.
-        board: as it stands.
+        board: as it stands, in the solver's terms.
 
     Raises:
         SolverError: the solver cannot be reached any more.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.play_variants import Solver as Solver
-from bot.play_variants import ranked_directions
+from bot.play_variants import SpawnedTiles, ranked_directions
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import PageError
@@ -110,6 +110,7 @@ class GamePlayer:
         self._due = 0.0
         self._asked_to_go_on = False
         self._rules: list[str] = []
+        self._spawned = SpawnedTiles()
         self._stubborn: collections.Counter[Direction] = collections.Counter()
 
     async def play(self, reading: Reading) -> None:
@@ -146,7 +147,8 @@ class GamePlayer:
                 return "stopped"
             if reading.status is Status.WON:
                 await self._go_on()
-            directions = await ranked_directions(self._solver, self._page, self._reading.board)
+            board = self._spawned.as_if_of_2(self._reading.board)
+            directions = await ranked_directions(self._solver, self._page, board)
             if not directions:
                 return "game_over"
             await self._wait_for_turn()
@@ -235,6 +237,8 @@ class GamePlayer:
         if isinstance(outcome, Unchanged):
             return
         self._moves += 1
+        if isinstance(outcome, Slid) or outcome.rules:
+            self._note_spawn(before.board, direction)
         if isinstance(outcome, Slid):
             self._defiant = 0
             counted = score + before.board.slide(direction).reward
@@ -247,6 +251,12 @@ class GamePlayer:
             self._take_note(outcome.why)
         shown = self._reading.score
         self._report(Progress(self._moves, counted if shown is None else shown, self._reading.board))
+
+    def _note_spawn(self, before: Board, direction: Direction) -> None:
+        """Learn from a move what spawns on this page."""
+        afterstate = self._page.afterstate(before, direction)
+        if len(afterstate.cells) == len(self._reading.board.cells):
+            self._spawned.note(afterstate, self._reading.board)
 
     def _note_rules(self, rules: tuple[str, ...]) -> None:
         """Say once in what the page's rules differ; they are recorded with the game."""

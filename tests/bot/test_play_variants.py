@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.play_variants import SPAWNS, ranked_directions
+from bot.play_variants import PROVING_SPAWNS, SPAWNS, SpawnedTiles, ranked_directions
 from game2048 import Board, Direction
 from game2048.wire import DecisionMessage, GameOver
 from scraper.variants import CHAIN, PageRules
@@ -71,3 +71,22 @@ async def test_the_pages_own_rewards_count() -> None:
     board = Board.from_text("2 2 4/8 16 32/64 128 0")
     order = await ranked_directions(solver, chaining(), board)
     assert order == [Direction.LEFT, Direction.RIGHT, Direction.DOWN]
+
+
+def noted(spawned: SpawnedTiles, tile: int, times: int) -> None:
+    empty = Board.empty(2, 2)
+    for _ in range(times):
+        spawned.note(empty, empty.with_tile(0, tile.bit_length() - 1))
+
+
+def test_where_8_is_the_least_that_spawns_the_solver_is_shown_it_as_2() -> None:
+    spawned = SpawnedTiles()
+    board = Board.from_text("8 16/0 64")
+    noted(spawned, 16, 1)
+    noted(spawned, 8, PROVING_SPAWNS - 2)
+    assert spawned.as_if_of_2(board) == board  # too few to tell
+    noted(spawned, 8, 1)
+    assert spawned.as_if_of_2(board) == Board.from_text("2 4/0 16")
+    assert spawned.as_if_of_2(Board.from_text("8 2/0 64")) == Board.from_text("8 2/0 64")
+    noted(spawned, 2, 1)
+    assert spawned.as_if_of_2(board) == board
