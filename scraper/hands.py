@@ -19,7 +19,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from game2048.direction import Direction
 from scraper.gates import CONSENT, GO_ON, START, Gates, place_in_page
-from scraper.listeners import CLICKS, KEYS, MOUSE, TOUCH, heard_by
+from scraper.listeners import ANYHOW, KEYS, MOUSE, TOUCH, heard_by
 
 logger = logging.getLogger(__name__)
 
@@ -194,7 +194,7 @@ class Hands:
             Way("arrow keys, held", self._held_arrows, KEYS),
             Way("letter keys", self._letters, KEYS),
             Way("vi keys", self._vi_letters, KEYS),
-            Way("buttons", self._buttons, CLICKS),
+            Way("buttons", self._buttons, ANYHOW),
             Way("mouse drag", self._drag, MOUSE),
             Way("touch swipe", self._swipe, TOUCH),
         ]
@@ -239,7 +239,7 @@ class Hands:
 
     def _is_heard(self, way: Way) -> bool:
         """Whether something on the page may listen to it."""
-        return self._heard is None or bool(way.hears & self._heard)
+        return self._heard is None or way.hears is ANYHOW or bool(way.hears & self._heard)
 
     @property
     def exhausted(self) -> bool:

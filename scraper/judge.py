@@ -131,6 +131,16 @@ class Judge:
             at_key,
         )
 
+    def anew(self, reading: Reading, before: Reading, direction: Direction) -> Slid | Unexplained:
+        """A move at which the page loaded anew, as one does whose server keeps the board."""
+        names = self.rules.explain(before.board, direction, reading.board)
+        if names == ():
+            self.has_slid = True
+            return Slid(self.shown(reading))
+        if names and IDLE_SPAWN not in names:
+            return self._deviating(names, reading, before, direction)
+        return Unexplained(reading, f"the page loaded anew after {direction} on {before.board}")
+
     def at_key(self, answer: Answer, before: Reading) -> Board | None:
         """The board as it stood when the key arrived, where that is known."""
         return board_like(before.board, answer.at_key, self._learner.scale)
@@ -149,7 +159,7 @@ class Judge:
 
     def _deviating(
         self, names: tuple[str, ...], reading: Reading, before: Reading, direction: Direction
-    ) -> MoveOutcome:
+    ) -> Unexplained:
         """A move by rules of the page's own."""
         self.rules.adopt(names, spawned_values(names))
         self.scores_by_rules = False

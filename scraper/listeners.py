@@ -14,7 +14,8 @@ MOUSE = frozenset(
     {"mousedown", "mouseup", "mousemove", "pointerdown", "pointerup", "pointermove", "dragstart"}
 )
 TOUCH = frozenset({"touchstart", "touchend", "touchmove", "pointerdown", "pointerup", "pointermove"})
-CLICKS = frozenset({"click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend"})
+ANYHOW: frozenset[str] = frozenset()
+"""Buttons of forms and links do their work where nothing listens; it is soon seen whether there are any."""
 
 OURS = "keysSeen += 1"
 """In the text of the listener of ``page_probe.js``."""

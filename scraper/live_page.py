@@ -30,7 +30,7 @@ from scraper.pixels import PixelEye
 from scraper.probe import Answer, Patience, Probe, ProbeGoneError, first_line, while_waiting
 from scraper.readers import PIXELS, READERS, BoardReader
 from scraper.reading import Reading, Status
-from scraper.settle import MoveOutcome, Unchanged, Unexplained
+from scraper.settle import MoveOutcome, Slid, Unchanged, Unexplained
 from scraper.site_profile import SiteProfile
 
 logger = logging.getLogger(__name__)
@@ -169,7 +169,7 @@ class LivePage:
         try:
             answer = await self._asked(before, direction)
         except ProbeGoneError:
-            return Unexplained(await self.read(), f"the page loaded anew after {direction} on {before.board}")
+            return await self._loaded_anew(before, direction)
         outcome = await self._outcome(answer, before, direction)
         self.history.append(_noted(before, direction, outcome, time.monotonic() - self._began))
         if not isinstance(outcome, Unchanged):
@@ -194,6 +194,13 @@ class LivePage:
             act = None
         wait = self._ask(eye, "awaitSlide", question, self._patience.cap, direction)
         return await while_waiting(wait, act)
+
+    async def _loaded_anew(self, before: Reading, direction: Direction) -> MoveOutcome:
+        """What a move came to after which the page has loaded anew."""
+        outcome = self._judge.anew(await self.read(), before, direction)
+        if isinstance(outcome, Slid) or outcome.rules:
+            self._hands.took()
+        return outcome
 
     async def _another_board(self, outcome: Unchanged, why: str) -> Unchanged:
         """Where no move has ever worked: the board that is played may be another."""

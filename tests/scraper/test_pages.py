@@ -97,6 +97,7 @@ KINDS = [
     Kind("svg-apart"),
     Kind("arcade"),
     Kind("to-the-end", rules=(TO_THE_END,)),
+    Kind("reloading", hands="buttons"),
     Kind("large-spawns", rules=(SPAWNED.format(8), SPAWNED.format(16))),
 ]
 
