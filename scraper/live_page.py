@@ -29,7 +29,7 @@ from scraper.opening import Opening
 from scraper.pixels import PixelEye
 from scraper.probe import Answer, Patience, Probe, ProbeGoneError, first_line, while_waiting
 from scraper.readers import PIXELS, READERS, BoardReader
-from scraper.reading import Reading, Status
+from scraper.reading import Reading, Status, UnreadableError
 from scraper.settle import MoveOutcome, Slid, Unchanged, Unexplained
 from scraper.site_profile import SiteProfile
 
@@ -354,7 +354,13 @@ class LivePage:
                 continue
             if answer.outcome != "gone":
                 logger.debug("the board is %s", answer.outcome)
-                return self._read(answer), answer.outcome == "settled"
+                try:
+                    return self._read(answer), answer.outcome == "settled"
+                except UnreadableError as error:
+                    if self._judge.has_slid or answer.name is None:
+                        raise
+                    self._finder.give_up(answer.name, str(error.__cause__ or error))
+                    self._learner.forget()
             meanwhile = None
             self._probe.forget()
         raise self._probe.no_board()

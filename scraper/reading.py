@@ -6,6 +6,11 @@ import enum
 from dataclasses import dataclass
 
 from game2048.board import Board
+from game2048.errors import PageError
+
+
+class UnreadableError(PageError):
+    """What a reader saw is no board; another reader may see more."""
 
 
 class Status(enum.Enum):

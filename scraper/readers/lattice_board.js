@@ -3,7 +3,7 @@
 (parts) => {
   const { NOT_BOXES, parentOf, isVisible, walk, rectOf, boxOf, holds, commonAncestor, isPower, ownText, numberIn, fontOf, pieced, tokensOf, hash, lookOf } = parts;
 
-  const POSITION_NAME = /(^|[-_])(row|col|column|x|y|r|c|pos|position|index|idx|id|key|cell|i|j|delay|z|w|h|size|grid|span)[-_]?$/i;
+  const POSITION_NAME = /(^|[-_])(row|col|column|x|y|r|c|pos|position|index|idx|id|key|cell|i|j|delay|z|w|h|size|grid|span)[-_]?(\d+[-_]?)*$/i;
 
   // Whether an element is on something that lies over the page: a guide with an example on it is none of the board.
   const isVeiling = (element, scope) => {

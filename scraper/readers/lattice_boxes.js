@@ -164,6 +164,42 @@
     return shifted.length >= 0.8 * points.length;
   };
 
+  // What lies in line with a board and is as large as its cells makes one rectangle with it: scores above, buttons
+  // below. Where one kind of boxes alone makes a square of it, that is the board.
+  const squareOf = (lattice) => {
+    const { rows, columns, boxes } = lattice;
+    if (rows === columns || Math.min(rows, columns) < 3) return lattice;
+    const holders = [];
+    const holderOf = (element) => {
+      if (!holders.includes(parentOf(element))) holders.push(parentOf(element));
+      return holders.indexOf(parentOf(element));
+    };
+    const kinds = [
+      (element) => element.localName,
+      holderOf,
+      (element) => `${element.localName} in ${holderOf(element)}`,
+      (element) => (parentOf(element) ? holderOf(parentOf(element)) : -1),
+    ];
+    for (const kindOf of kinds) {
+      const parts = new Map();
+      boxes.forEach(({ element }, index) => {
+        const kind = kindOf(element);
+        parts.set(kind, [...(parts.get(kind) ?? []), index]);
+      });
+      for (const part of parts.values()) {
+        const side = Math.sqrt(part.length);
+        if (side < 3 || side !== Math.min(rows, columns)) continue;
+        const row = Math.floor(part[0] / columns);
+        const column = part[0] % columns;
+        const isSquare = part.every((index, i) => index === (row + Math.floor(i / side)) * columns + column + (i % side));
+        if (!isSquare) continue;
+        const [x, y] = [lattice.x + column * lattice.px, lattice.y + row * lattice.py];
+        return { ...lattice, rows: side, columns: side, x, y, boxes: part.map((index) => boxes[index]) };
+      }
+    }
+    return lattice;
+  };
+
   const latticesIn = (group) => {
     const found = [];
     let points = group.points;
@@ -175,7 +211,7 @@
       }
       if (!best) break;
       const used = new Set(best.boxes);
-      if (best.rows <= MAX_SIDE && best.columns <= MAX_SIDE && !isShifted(best, group.points)) found.push(best);
+      if (best.rows <= MAX_SIDE && best.columns <= MAX_SIDE && !isShifted(best, group.points)) found.push(squareOf(best));
       points = points.filter((p) => !used.has(p));
     }
     return found;

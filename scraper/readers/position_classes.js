@@ -1,5 +1,6 @@
 // Reads the original 2048 page and its descendants: every tile carries its value and its place in its
-// classes, `tile-<value>` and `tile-position-<column>-<row>`, both counted from 1.
+// classes, `tile-<value>` and `tile-position-<column>-<row>`, both counted from 1. Where the tiles stand tells
+// descendants that count from 0, or the row first.
 //
 // This file is one expression: a function that looks for such a board in the document and returns a reader,
 // or null. What a reader's read() returns is described in page_probe.js.
@@ -38,10 +39,10 @@
     let rows = 4;
     let columns = 4;
     for (const element of tileElements()) {
-      const position = POSITION.exec(classesOf(element));
-      if (position) {
-        columns = Math.max(columns, Number(position[1]));
-        rows = Math.max(rows, Number(position[2]));
+      const place = placeIn(layout, element);
+      if (place) {
+        columns = Math.max(columns, place.column + 1);
+        rows = Math.max(rows, place.row + 1);
       }
     }
     return { rows, columns };
@@ -86,23 +87,73 @@
   };
 
   let grid = null;
+  let ranked = false; // classes and faces show the powers to which 2 is raised
+
+  const isPower = (value) => value >= 1 && Number.isInteger(Math.log2(value));
+
+  const LAYOUTS = [1, 0].flatMap((base) => [false, true].map((rowFirst) => ({ base, rowFirst })));
+  const MOST_LOOKS = 100;
+  let layout = LAYOUTS[0];
+  let looks = 0;
+
+  const placeIn = ({ base, rowFirst }, element) => {
+    const position = POSITION.exec(classesOf(element));
+    if (!position) return null;
+    const [first, second] = [Number(position[1]) - base, Number(position[2]) - base];
+    return rowFirst ? { row: first, column: second } : { row: second, column: first };
+  };
+
+  // The rectangle that the cells divide evenly.
+  const frameOf = (tiles) => {
+    const boxes = [...document.querySelectorAll(".grid-cell")].map((cell) => cell.getBoundingClientRect());
+    if (!boxes.length) return tiles[0].parentElement.getBoundingClientRect();
+    const left = Math.min(...boxes.map((box) => box.left));
+    const top = Math.min(...boxes.map((box) => box.top));
+    const right = Math.max(...boxes.map((box) => box.right));
+    return new DOMRect(left, top, right - left, Math.max(...boxes.map((box) => box.bottom)) - top);
+  };
+
+  // How positions are counted: by the only way in which all tiles stand where their classes say.
+  const findLayout = () => {
+    const tiles = [...tileElements()].filter((tile) => POSITION.test(classesOf(tile)));
+    if (tiles.length < 2) return;
+    looks += 1;
+    const frame = frameOf(tiles);
+    const standsIn = (one) => (tile) => {
+      const box = tile.getBoundingClientRect();
+      const { row, column } = placeIn(one, tile);
+      const x = ((box.left + box.width / 2 - frame.left) / frame.width) * grid.columns - 0.5;
+      const y = ((box.top + box.height / 2 - frame.top) / frame.height) * grid.rows - 0.5;
+      return Math.abs(x - column) < 0.35 && Math.abs(y - row) < 0.35;
+    };
+    const fitting = LAYOUTS.filter((one) => tiles.every(standsIn(one)));
+    if (fitting.length) [layout] = fitting;
+    if (fitting.length === 1) looks = MOST_LOOKS;
+  };
 
   const read = () => {
+    if (looks < MOST_LOOKS) findLayout();
+    const odd = [];
     const stacks = new Map();
     let outside = false;
     for (const element of tileElements()) {
-      const position = POSITION.exec(classesOf(element));
-      if (!position) continue;
-      const column = Number(position[1]) - 1;
-      const row = Number(position[2]) - 1;
+      const place = placeIn(layout, element);
+      if (!place) continue;
+      const { row, column } = place;
       if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) {
         outside = true;
         continue;
       }
+      const shown = valueOf(element);
+      const value = ranked && shown > 0 && shown <= 17 ? 2 ** shown : shown;
+      if (value > 0 && !isPower(value)) {
+        odd.push(value);
+        continue;
+      }
       const cell = row * grid.columns + column;
       const stack = stacks.get(cell);
-      if (stack) stack.push(valueOf(element));
-      else stacks.set(cell, [valueOf(element)]);
+      if (stack) stack.push(value);
+      else stacks.set(cell, [value]);
     }
     if (outside) grid = size(); // a larger board has been put up: this reading is in doubt, the next will do
     const cells = new Array(grid.rows * grid.columns).fill(0);
@@ -116,7 +167,8 @@
       rows: grid.rows,
       columns: grid.columns,
       cells,
-      sure,
+      sure: sure && !odd.length,
+      odd: odd.slice(0, 8),
       score: digitsIn(".score-container"),
       best: digitsIn(".best-container"),
       won: isShown(".game-won"),
@@ -124,8 +176,18 @@
     };
   };
 
-  const looksLikeBoard = [...tileElements()].some((element) => POSITION.test(classesOf(element)));
-  if (!looksLikeBoard) return null;
+  const tiles = [...tileElements()].filter((element) => POSITION.test(classesOf(element)));
+  // Tiles with words alone, or two boards: others read those.
+  if (!tiles.length || tiles.some((tile) => Number.isNaN(valueOf(tile)))) return null;
+  const boards = [...document.querySelectorAll(".tile-container")].filter((holder) => tiles.some((tile) => holder.contains(tile)));
+  if (boards.length > 1) return null;
   grid = size();
-  return { read };
+  const learn = (_, ranks) => {
+    ranked = ranks ?? false;
+  };
+  const isAlive = () => {
+    const now = size();
+    return document.querySelector('[class*="tile-position-"]') !== null && now.rows === grid.rows && now.columns === grid.columns;
+  };
+  return { read, learn, isAlive };
 }

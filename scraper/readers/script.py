@@ -9,8 +9,8 @@ from typing import Annotated
 import msgspec
 
 from game2048.board import MAX_SIDE, MIN_SIDE, Board
-from game2048.errors import PageError, RulesError
-from scraper.reading import Reading, Status
+from game2048.errors import RulesError
+from scraper.reading import Reading, Status, UnreadableError
 
 Side = Annotated[int, msgspec.Meta(ge=MIN_SIDE, le=MAX_SIDE)]
 Cells = Annotated[list[int], msgspec.Meta(max_length=MAX_SIDE * MAX_SIDE)]
@@ -68,7 +68,7 @@ class ScriptReader:
         """What the script returned, checked.
 
         Raises:
-            PageError: it is no board that the rules know.
+            UnreadableError: it is no board that the rules know.
         """
         try:
             seen = msgspec.convert(raw, RawReading)
@@ -76,7 +76,7 @@ class ScriptReader:
                 raise RulesError(f"its tiles show {', '.join(map(str, seen.odd[:4]))}")
             board = board_of(seen.cells, seen.rows, seen.columns)
         except (msgspec.ValidationError, RulesError) as error:
-            raise PageError(
+            raise UnreadableError(
                 f"the reader {self.name} saw something that is no board of 2048: {error}; "
                 "expected 2 to 8 rows and columns of tiles that are powers of two"
             ) from error

@@ -77,7 +77,7 @@ async def test_a_page_without_a_board_is_told_with_what_was_looked_for(
 
 
 async def test_tiles_that_are_no_powers_of_two_are_told(game: LivePage, pages_url: str) -> None:
-    with pytest.raises(PageError, match="no board of 2048: 3 in row 1, column 2"):
+    with pytest.raises(PageError, match="as far as position-classes can tell: its tiles show 3"):
         await game.open(f"{pages_url}clone.html?board=2 3 0 0/0 0 0 0/0 0 0 0/0 0 0 0")
 
 
@@ -240,7 +240,7 @@ async def test_a_page_that_answers_for_its_board_is_not_believed(
 ) -> None:
     reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}")
     await tab.evaluate("() => { Element.prototype.getAttribute = () => 'tile-6 tile-position-1-1' }")
-    with pytest.raises(PageError, match="no board of 2048: 6 in row 1, column 1"):
+    with pytest.raises(PageError, match="its tiles show 6"):
         await game.move(reading, Direction.LEFT)
 
 

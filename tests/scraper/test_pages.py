@@ -98,6 +98,12 @@ KINDS = [
     Kind("arcade"),
     Kind("to-the-end", rules=(TO_THE_END,)),
     Kind("reloading", hands="buttons"),
+    Kind("positions", reader="position-classes", query="?zero"),
+    Kind("positions", reader="position-classes", query="?rows"),
+    Kind("positions", reader="position-classes", query="?powers", rules=(RANKS,)),
+    Kind("positions", reader="lattice-looks", query="?words"),
+    Kind("duel"),
+    Kind("in-line"),
     Kind("large-spawns", rules=(SPAWNED.format(8), SPAWNED.format(16))),
 ]
 
