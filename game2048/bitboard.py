@@ -105,6 +105,34 @@ def flip(board: np.uint64) -> np.uint64:
     return ((board & np.uint64(0x0000FFFF0000FFFF)) << U16) | ((board >> U16) & np.uint64(0x0000FFFF0000FFFF))
 
 
+IMAGES = 8
+"""How many images rotations and mirrors make of a board, itself among them."""
+
+
+@kernel
+def next_image(image: np.uint64, turn: int) -> np.uint64:
+    """The image after the one with number ``turn``: mirrors and flips by turns, transposed half-way.
+
+    Applied to a board with 0, to the result with 1 and so on up to 6 it visits all images.
+    """
+    return np.uint64(transpose(image) if turn == 3 else mirror(image) if turn % 2 == 0 else flip(image))
+
+
+def _image_directions() -> npt.NDArray[np.int64]:
+    mirrored, flipped, transposed = (0, 3, 2, 1), (2, 1, 0, 3), (3, 2, 1, 0)
+    image_of = [0, 1, 2, 3]  # the direction on the image for each on the board
+    found = []
+    for turn in range(IMAGES):
+        found.append([image_of.index(direction) for direction in range(4)])
+        step = transposed if turn == 3 else mirrored if turn % 2 == 0 else flipped
+        image_of = [step[direction] for direction in image_of]
+    return np.array(found, dtype=np.int64)
+
+
+IMAGE_DIRECTIONS = _image_directions()
+"""int64 [8, 4]: the direction on the board for each on the image of that number (`next_image`)."""
+
+
 @kernel
 def _slide_rows(board: np.uint64, table: Any, reward: Any) -> Any:
     a = board & ROW_MASK

@@ -1,17 +1,17 @@
-"""Play by endgame tables: what is known exactly overrules what an engine believes."""
+"""Play by endgame tables: where a board fits one, what it knows exactly takes the place of a search."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from game2048 import bitboard
+from game2048 import bitboard, grid
 from game2048.board import Board
+from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
 from solver_server.agent import Agent, Decision, Limit
 from solver_server.tables import storage
@@ -21,17 +21,15 @@ from solver_server.tables.lookup import make_table_set, table_moves
 
 log = logging.getLogger(__name__)
 
-TRUSTED = 0.5
-"""A table is followed where its best move succeeds at least so often; else the formation is better left."""
-NEAR = 0.003
-"""Moves whose chances differ by less are the engine's to choose from: it knows what comes after the goal."""
+_PLAYED = 1  # the depth of a decision by table: it looks at what each direction leads to
 
 
 class TableAgent:
-    """Plays an engine's move, unless a table knows a better one. One instance serves one thread.
+    """Plays the best move by the tables, and an engine's where they are not to be followed. One instance
+    serves one thread.
 
     Args:
-        agent: chooses where no table does, and among moves that are as good.
+        agent: chooses where no table does.
         tables: all of 4×4 boards.
     """
 
@@ -40,27 +38,29 @@ class TableAgent:
         self._tables = tables  # whose memory the set only has the addresses of
         self._set = make_table_set(tables)
         self._rows = bitboard.make_row_tables()
-        self._values = np.zeros(4, dtype=np.int64)
+        self._values, self._scratch = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
-        """See `Agent.choose`; the direction may be other than that of the highest value."""
-        decision = self._agent.choose(board, limit)
-        if decision is None or not self._tables or not _is_packable(board):
-            return decision
+        """See `Agent.choose`; the values of a table are probabilities, 0 for what moves a locked tile."""
         begun = time.perf_counter()
+        if not self._tables or (board.rows, board.columns) != (4, 4):
+            return self._agent.choose(board, limit)
         values = self._values
-        best = table_moves(bitboard.from_board(board), self._rows, self._set, values)
-        if best < 0 or values[best] < TRUSTED * CERTAIN:
-            return decision
-        near = [move for move in decision.values if values[move.index] >= values[best] - NEAR * CERTAIN]
-        direction = max(near, key=lambda move: decision.values[move])
-        more = (time.perf_counter() - begun) * 1000
-        return replace(decision, direction=direction, elapsed_ms=decision.elapsed_ms + more)
-
-
-def _is_packable(board: Board) -> bool:
-    """Whether it is 4×4 and has no tile beyond the nibbles."""
-    return (board.rows, board.columns) == (4, 4) and max(board.cells) <= bitboard.MAX_EXPONENT
+        packed = np.uint64(bitboard.downgrade(grid.from_board(board)))
+        best = table_moves(packed, self._rows, self._set, self._scratch, values)
+        if best < 0:
+            return self._agent.choose(board, limit)
+        return Decision(
+            direction=DIRECTIONS[best],
+            values={
+                direction: max(int(values[direction.index]), 0) / CERTAIN
+                for direction in DIRECTIONS
+                if board.slide(direction).moved
+            },
+            depth=_PLAYED,
+            nodes=len(DIRECTIONS),
+            elapsed_ms=(time.perf_counter() - begun) * 1000,
+        )
 
 
 def load_all(folder: Path | None = None) -> list[Table]:

@@ -21,7 +21,8 @@ from game2048.errors import SolverError
 from solver_server.tables import storage
 from solver_server.tables.formations import TableSpec
 from solver_server.tables.indexing import Index, locked_mask, make_index
-from solver_server.tables.induction import Known, Rules, Scratch, Values, fill_best, fill_values, make_scratch
+from solver_server.tables.induction import Rules, Scratch, Values, fill_best, fill_values, make_scratch
+from solver_server.tables.patterns import make_patterns
 
 _CHUNKS_PER_THREAD = 4
 _BYTES = 2  # a value
@@ -36,14 +37,12 @@ class Table:
         index: where each position stands.
         values: uint16 [positions], probabilities in units of 1/65,535.
         sha256: of the values.
-        above: SHA-256 of the table it leads to, or empty.
     """
 
     spec: TableSpec
     index: Index
     values: Values
     sha256: str = ""
-    above: str = ""
 
 
 def load(path: Path) -> Table:
@@ -58,7 +57,7 @@ def load(path: Path) -> Table:
         raise SolverError(
             f"table {path} is damaged: {header.positions:,} positions, expected {layers.starts[-1]:,}"
         )
-    return Table(header.spec, index, storage.map_values(path, header), header.sha256, header.above)
+    return Table(header.spec, index, storage.map_values(path, header), header.sha256)
 
 
 def count(spec: TableSpec) -> int:
@@ -66,30 +65,16 @@ def count(spec: TableSpec) -> int:
     return int(make_index(spec)[1].starts[-1])
 
 
-def make_rules(spec: TableSpec, index: Index, above: Table | None) -> Rules:
-    """The rules of a table.
-
-    Raises:
-        SolverError: the table above is not of the same formation, or not for the next goal.
-    """
+def make_rules(spec: TableSpec) -> Rules:
+    """The rules of a table."""
     formation = spec.formation
-    if above is not None and (above.spec.formation != formation or above.spec.goal != spec.goal + 1):
-        raise SolverError(
-            f"table {spec.name} cannot lead to {above.spec.name}: expected the same formation's next goal"
-        )
     return Rules(
         rows=make_row_tables(),
         height=formation.rows,
         width=formation.columns,
         locked=locked_mask(formation),
-        goal=np.uint64(spec.goal),
-        approach_lines=np.array(
-            [(*line, -1, -1, -1, -1)[:4] for _, line in formation.approaches], dtype=np.int64
-        ),
-        approach_directions=np.array([direction for direction, _ in formation.approaches], dtype=np.int64),
-        is_top=above is None,
-        above=index if above is None else above.index,
-        above_values=np.zeros(1, dtype=np.uint16) if above is None else above.values,
+        top=spec.top,
+        patterns=make_patterns([formation])[0],
     )
 
 
@@ -98,18 +83,16 @@ class Induction:
 
     Args:
         spec: the table.
-        above: the table that it leads to, if there is one.
         threads: how many compute at once.
     """
 
-    def __init__(self, spec: TableSpec, above: Table | None, threads: int) -> None:
+    def __init__(self, spec: TableSpec, threads: int) -> None:
         self.index, self.layers = make_index(spec)
-        self.rules = make_rules(spec, self.index, above)
-        self._cells = sum(len(half) for half in spec.formation.halves)
+        self.rules = make_rules(spec)
+        self._cells = len(spec.formation.moving)
         self._threads = threads
-        nothing = np.zeros(1, dtype=np.uint16)
-        self._with_two = self._with_four = nothing  # best values of the layers above
-        self._values_two = self._values_four = nothing  # and their values
+        # Best values of the layers that a 2 and a 4 lead to.
+        self._with_two = self._with_four = np.zeros(1, dtype=np.uint16)
 
     @property
     def positions(self) -> int:
@@ -126,17 +109,13 @@ class Induction:
 
         Args:
             finished: how many there are already.
-            read: the values of a finished layer; asked for the last four, since the best values of two need
-                the values of two more.
+            read: the values of a finished layer; asked for the last two.
         """
         with ThreadPoolExecutor(self._threads) as pool:
             scratch = [make_scratch() for _ in range(self._threads * _CHUNKS_PER_THREAD)]
             if read is not None:
-                for layer in range(max(finished - 4, 0), finished):
-                    if layer < finished - 2:
-                        self._remember(read(layer))
-                    else:
-                        self._step_down(pool, layer, read(layer))
+                for layer in range(max(finished - 2, 0), finished):
+                    self._step_down(pool, layer, read(layer))
             for layer in range(finished, self.layer_count):
                 values = self._values(pool, layer, scratch)
                 yield values
@@ -168,19 +147,14 @@ class Induction:
     def _step_down(self, pool: ThreadPoolExecutor, layer: int, values: Values) -> None:
         """Compute the best values of a layer, which is then the one that a 2 leads to."""
         best = np.empty(int(self.layers.sizes[layer]), dtype=np.uint16)
-        origins = [int(self.layers.starts[max(layer - back, 0)]) for back in range(3)]
-        known = Known(values, origins[0], self._values_two, origins[1], self._values_four, origins[2])
+        origin = int(self.layers.starts[layer])
         tasks = [
-            pool.submit(fill_best, begin, end, self.index, self.layers, self.rules, known, best)
+            pool.submit(fill_best, begin, end, self.index, self.layers, self.rules, values, origin, best)
             for begin, end in self._chunks(layer, with_full=True)
         ]
         for task in tasks:
             task.result()
         self._with_two, self._with_four = best, self._with_two
-        self._remember(values)
-
-    def _remember(self, values: Values) -> None:
-        self._values_two, self._values_four = values, self._values_two
 
     def _size(self, layer: int) -> int:
         return int(self.layers.starts[layer + 1] - self.layers.starts[layer])
@@ -195,22 +169,21 @@ class Induction:
         return [(a, b) for a, b in pairwise(edges) if b > a]
 
 
-def solve(spec: TableSpec, above: Table | None = None, threads: int = 1) -> Table:
+def solve(spec: TableSpec, threads: int = 1) -> Table:
     """A table computed in memory."""
-    induction = Induction(spec, above, threads)
+    induction = Induction(spec, threads)
     values = np.empty(induction.positions, dtype=np.uint16)
     filled = 0
     for layer in induction.run():
         values[filled : filled + layer.size] = layer
         filled += layer.size
     sha = hashlib.sha256(values.tobytes()).hexdigest()
-    return Table(spec, induction.index, values, sha, "" if above is None else above.sha256)
+    return Table(spec, induction.index, values, sha)
 
 
 def build(
     spec: TableSpec,
     where: Path,
-    above: Table | None = None,
     *,
     threads: int = 1,
     advance: Callable[[int], None] = lambda count: None,
@@ -220,15 +193,14 @@ def build(
     Args:
         spec: the table.
         where: the folder.
-        above: the table that it leads to.
         threads: how many compute at once.
         advance: told of the positions that each layer adds, those of an earlier build first.
 
     Raises:
         SolverError: the file cannot be written, or another process is building the same table.
     """
-    induction = Induction(spec, above, threads)
-    header = storage.header_of(spec, induction.positions, "" if above is None else above.sha256)
+    induction = Induction(spec, threads)
+    header = storage.header_of(spec, induction.positions)
     path = storage.path_of(where, spec.name)
     part = path.with_name(path.name + storage.PART)
     begun = time.monotonic()

@@ -41,7 +41,6 @@ class Half(NamedTuple):
         tiles: int64 [multisets], how many cells are not empty.
         large: int64 [multisets], how many hold a large tile (`TableSpec.large`).
         large_ranks: uint64 [multisets], a bit for each exponent that these have.
-        goals: int64 [multisets], how many hold the goal.
     """
 
     shifts: npt.NDArray[np.uint64]
@@ -54,7 +53,6 @@ class Half(NamedTuple):
     tiles: npt.NDArray[np.int64]
     large: npt.NDArray[np.int64]
     large_ranks: npt.NDArray[np.uint64]
-    goals: npt.NDArray[np.int64]
 
 
 class Index(NamedTuple):
@@ -141,16 +139,18 @@ def index_of(board: np.uint64, index: Index) -> int:
 
 
 @allocating_kernel
-def _number_arrangements(cells: int, goal: int, numbers: Any) -> Any:
+def _number_arrangements(bounds: Any, numbers: Any) -> Any:
     """Fill ``numbers``; the codes by multiset and arrangement, and where each multiset starts."""
+    cells = bounds.size
     codes = multisets = 0
     digits = np.empty(cells, dtype=np.int64)
-    canonical = np.empty(numbers.size, dtype=np.uint32)
+    # Of a multiset, by the smallest code of its digits; that arrangement itself may be out of bounds.
+    known = np.full(numbers.size, _NONE, dtype=np.uint32)
     for code in range(numbers.size):
         valid = True
         for i in range(cells):
             digits[i] = (code >> (4 * i)) & 15
-            valid = valid and digits[i] <= goal
+            valid = valid and digits[i] <= bounds[i]
         if not valid:
             numbers[code] = _NONE
             continue
@@ -165,11 +165,11 @@ def _number_arrangements(cells: int, goal: int, numbers: Any) -> Any:
         least = 0
         for i in range(cells):
             least |= digits[i] << (4 * i)
-        if least == code:
-            canonical[code] = multisets
+        if known[least] == _NONE:
+            known[least] = multisets
             multisets += 1
         codes += 1
-        numbers[code] = canonical[least]
+        numbers[code] = known[least]
     starts = np.zeros(multisets + 1, dtype=np.int64)
     for code in range(numbers.size):
         if numbers[code] != _NONE:
@@ -230,7 +230,7 @@ def _sort_key(a: int, b: int, first: Half, second: Half, cells: int, largest: in
 
 @kernel
 def _is_kept(a: int, b: int, first: Half, second: Half, largest: int, spare: int) -> bool:
-    if first.sums[a] + second.sums[b] > largest or first.goals[a] + second.goals[b] > 1:
+    if first.sums[a] + second.sums[b] > largest:
         return False
     different = np.int64(count_ones(first.large_ranks[a] | second.large_ranks[b]))
     return bool(first.large[a] + second.large[b] - different <= spare)
@@ -267,7 +267,8 @@ def _make_half(cells: tuple[int, ...], spec: TableSpec) -> Half:
         else:
             segments.append([cell, place, 1])
     numbers = np.empty(16 ** len(cells), dtype=np.uint32)
-    codes, starts = _number_arrangements(len(cells), spec.goal, numbers)
+    bounds = np.array([spec.top - spec.formation.below_top(cell) for cell in cells], dtype=np.int64)
+    codes, starts = _number_arrangements(bounds, numbers)
     digits = np.stack([(codes >> np.uint64(4 * i)) & np.uint64(15) for i in range(len(cells))])
     boards = np.zeros(codes.size, dtype=np.uint64)
     for digit, cell in zip(digits, cells, strict=True):
@@ -285,5 +286,4 @@ def _make_half(cells: tuple[int, ...], spec: TableSpec) -> Half:
         tiles=(one_each > 0).sum(axis=0),
         large=is_large.sum(axis=0),
         large_ranks=np.bitwise_or.reduce(np.where(is_large, 1 << one_each, 0), axis=0).astype(np.uint64),
-        goals=(one_each == spec.goal).sum(axis=0),
     )

@@ -1,13 +1,12 @@
 """Backward induction over the layers of a table.
 
-A value is the probability, in units of 1/65,535, of merging a goal tile into the anchor (and so on up the
-chain of tables) from an *afterstate*, a board on which a spawn is due. A spawn raises the sum by 2 or 4 and a
-slide leaves it, so a layer needs only the two layers of larger sum:
+A value is the probability, in units of 1/65,535, of reaching a goal from an *afterstate*, a board on which a
+spawn is due. A spawn raises the sum by 2 or 4 and a slide leaves it, so a layer needs only the two layers of
+larger sum:
 
 * value(afterstate) = mean over empty cells of 0.9 · best(with a 2) + 0.1 · best(with a 4);
-* best(board) = maximum over slides that leave the locked tiles alone of value(afterstate); and if that is 0,
-  of stepping aside: a slide that moves them, and the opposite one as soon as a tile has spawned, which counts
-  0 where that tile stands in the way. On open boards this is often the only way, and a safe one.
+* best(board) = maximum over slides that leave the locked tiles alone of value(afterstate), which is 1 where
+  the afterstate is a goal; 0 if there is no such slide.
 
 All sums are of integers, so every machine and every number of threads computes the same table.
 """
@@ -30,6 +29,7 @@ from solver_server.tables.indexing import (
     number_of,
     size_of,
 )
+from solver_server.tables.patterns import is_goal
 from solver_server.tables.sliding import slide
 
 CERTAIN = 65535
@@ -46,143 +46,41 @@ class Rules(NamedTuple):
         height: rows of the board.
         width: columns of the board.
         locked: the locked cells, as nibbles of 15.
-        goal: exponent of the anchor.
-        approach_lines: int64 [n, 4], the moving cells in line with the anchor, from it outwards; then −1.
-        approach_directions: int64 [n], the slide from each line to the anchor.
-        is_top: whether no table stands above.
-        above: the index of the table above (this table's own if there is none).
-        above_values: its values.
+        top: the largest exponent of a moving tile.
+        patterns: int64 [goals, 16, 2], the goals (`patterns`).
     """
 
     rows: RowTables
     height: int
     width: int
     locked: np.uint64
-    goal: np.uint64
-    approach_lines: npt.NDArray[np.int64]
-    approach_directions: npt.NDArray[np.int64]
-    is_top: bool
-    above: Index
-    above_values: Values
+    top: int
+    patterns: npt.NDArray[np.int64]
 
 
 @kernel
-def _goal_facing_anchor(board: np.uint64, direction: int, rules: Rules) -> int:
-    """The cell of the goal tile that a slide would merge into the anchor; −1 if there is none."""
-    for i in range(rules.approach_directions.size):
-        if rules.approach_directions[i] != direction:
-            continue
-        for cell in rules.approach_lines[i]:
-            if cell < 0:
-                break
-            rank = (board >> np.uint64(4 * cell)) & _U15
-            if rank == rules.goal:
-                return int(cell)
-            if rank != _U0:
-                break
-    return -1
-
-
-@kernel
-def slide_locked(board: np.uint64, direction: int, rules: Rules) -> Any:
-    """A slide: whether it is allowed, whether it merges the goal tile into the anchor, and the afterstate."""
-    cell = _goal_facing_anchor(board, direction, rules)
-    # Without the goal tile the rest of its line slides just as it does when the anchor swallows it.
-    rest = board if cell < 0 else board & ~(_U15 << np.uint64(4 * cell))
-    after = slide(rest, direction, rules.height, rules.width, rules.rows)
-    return after & rules.locked == rules.locked and after != board, cell >= 0, after
-
-
-@kernel
-def _above_value(after: np.uint64, rules: Rules) -> int:
-    if rules.is_top:
-        return CERTAIN
-    i = index_of(after, rules.above)
-    return int(rules.above_values[i]) if i >= 0 else 0
-
-
-class Known(NamedTuple):
-    """The values that the best moves of a layer are found by: its own, and those a spawn further.
-
-    Attributes:
-        values: uint16, of the layer.
-        origin: where in the table these start.
-        with_two: of the layer that a 2 leads to.
-        two_origin: where in the table these start.
-        with_four: of the layer that a 4 leads to.
-        four_origin: where in the table these start.
-    """
-
-    values: Values
-    origin: int
-    with_two: Values
-    two_origin: int
-    with_four: Values
-    four_origin: int
-
-
-@kernel
-def _aside_value(board: np.uint64, direction: int, index: Index, rules: Rules, known: Known) -> int:
-    """The value of a slide that moves locked tiles, followed by the opposite one."""
-    aside = slide(board, direction, rules.height, rules.width, rules.rows)
-    if aside == board or _has_goal(aside, rules):  # a goal tile might merge into the anchor on either way
-        return 0
-    total = empties = 0
-    for cell in range(rules.height * rules.width):
-        shift = np.uint64(4 * cell)
-        if (aside >> shift) & _U15 != _U0:
-            continue
-        empties += 1
-        for rank in range(1, 3):
-            board = aside | (np.uint64(rank) << shift)
-            back = slide(board, (direction + 2) % 4, rules.height, rules.width, rules.rows)
-            if back & rules.locked != rules.locked:
-                continue
-            i = index_of(back, index)
-            if i < 0:
-                continue
-            value: Any = (
-                9 * np.int64(known.with_two[i - known.two_origin])
-                if rank == 1
-                else np.int64(known.with_four[i - known.four_origin])
-            )
-            total += value
-    return (total + 5 * empties) // (10 * empties) if empties > 0 else 0
-
-
-@kernel
-def _has_goal(board: np.uint64, rules: Rules) -> bool:
-    for cell in range(rules.height * rules.width):
-        if (board >> np.uint64(4 * cell)) & _U15 == rules.goal:
-            return True
-    return False
-
-
-@kernel
-def best_of(board: np.uint64, index: Index, rules: Rules, known: Known) -> int:
+def best_of(board: np.uint64, index: Index, rules: Rules, values: Values, origin: int) -> int:
     """The best value over the slides of a board; see the module's equations.
 
     Args:
         board: with its locked cells filled.
         index: of the table.
         rules: see `Rules`.
-        known: the values of the board's layer, and of those that a spawn leads to.
+        values: of the board's layer, from position ``origin`` of the table on.
+        origin: see ``values``.
     """
     best = 0
     for direction in range(4):
-        allowed, merged, after = slide_locked(board, direction, rules)
-        if not allowed:
+        after = slide(board, direction, rules.height, rules.width, rules.rows)
+        if after == board or after & rules.locked != rules.locked:
             continue
-        if merged:
-            best = max(best, _above_value(after, rules))
-        else:
-            i = index_of(after, index)
-            if i >= 0:
-                value: Any = np.int64(known.values[i - known.origin])
-                best = max(best, value)
-    if best == 0:
-        for direction in range(4):
-            best = max(best, _aside_value(board, direction, index, rules, known))
+        i = index_of(after, index)
+        if i < 0:
+            continue
+        if is_goal(after, rules.top, rules.patterns):
+            return CERTAIN
+        value: Any = np.int64(values[i - origin])
+        best = max(best, value)
     return best
 
 
@@ -193,7 +91,8 @@ def fill_best(
     index: Index,
     layers: Layers,
     rules: Rules,
-    known: Known,
+    values: Values,
+    origin: int,
     best: Values,
 ) -> None:
     """Write `best_of` for the positions of the blocks ``begin`` … ``end`` − 1, full boards included.
@@ -204,7 +103,8 @@ def fill_best(
         index: of the table.
         layers: of the table.
         rules: see `Rules`.
-        known: see `Known`.
+        values: see `best_of`.
+        origin: see `best_of`.
         best: of the layer, overwritten.
     """
     for block in range(begin, end):
@@ -214,7 +114,7 @@ def fill_best(
         for i in range(index.first.starts[a], index.first.starts[a + 1]):
             half = rules.locked | index.first.boards[i]
             for j in range(index.second.starts[b], index.second.starts[b + 1]):
-                best[place] = best_of(half | index.second.boards[j], index, rules, known)
+                best[place] = best_of(half | index.second.boards[j], index, rules, values, origin)
                 place += 1
 
 

@@ -1,4 +1,4 @@
-"""Find a board in the tables: the kernels that play asks.
+"""What play asks of tables: which of them a board fits, and what its directions are worth there.
 
 All tables of a set are described by rows of numbers, addresses among them, so that one compiled kernel serves
 any number of tables, and the mapped files are never copied.
@@ -15,15 +15,16 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from game2048.bitboard import RowTables, flip, mirror, slide, transpose
+from game2048.bitboard import IMAGE_DIRECTIONS, IMAGES, RowTables, next_image, slide
 from game2048.jit import kernel
 from solver_server.tables.building import Table
 from solver_server.tables.formations import Formation
+from solver_server.tables.indexing import locked_mask
 from solver_server.tables.induction import CERTAIN
+from solver_server.tables.patterns import is_goal, make_patterns
 
-_U0, _U4, _U15 = np.uint64(0), np.uint64(4), np.uint64(15)
+_U0, _U15 = np.uint64(0), np.uint64(15)
 _NONE = np.uint64(0xFFFFFFFF)
-_GOALS = 16
 _SEGMENTS = 6  # of two halves
 _NUMBERS, _ARRANGEMENTS, _OFFSETS, _WIDTH, _VALUES, _FIELDS = 0, 2, 3, 4, 5, 6
 
@@ -32,17 +33,33 @@ class TableSet(NamedTuple):
     """Tables as kernels take them. Empty (`no_tables`), it costs next to nothing.
 
     Attributes:
-        locked: int64 [formations, 6], bit position of the anchor, then of the other locked cells; then −1.
+        masks: uint64 [formations], the locked cells, as nibbles of 15.
+        pairs: int64 [formations, 9, 2], bit positions of locked cells side by side; then −1.
+        below: int64 [formations, 16], how far below the top the tiles of each cell stay; −1 where locked.
+        patterns: int64 [formations, goals, 16, 2], see `patterns`.
+        lowest: int64 [formations], the lowest top whose goals can be told.
+        rows: int64 [formations, 16], the row in ``tables`` for each top: of the lowest table that reaches it.
+        reaches: int64 [formations, 16], the top of that table.
+        tight: bool [formations], see `Formation`.
+        tops: int64 [formations], of the highest table.
+        trusted: int64 [formations], the least value at which a table is followed.
         segments: uint64 [formations, 2, 6, 3], shift, mask and left shift that gather the nibbles of each
             half.
-        rows: int64 [formations, 16], the row in ``tables`` for each exponent of the anchor, or −1.
         tables: int64 [n, 6], of each table: addresses of the numbers of its halves, of the starts of the
             second half's multisets and of the offsets, how many offsets a row has, address of the values.
     """
 
-    locked: npt.NDArray[np.int64]
-    segments: npt.NDArray[np.uint64]
+    masks: npt.NDArray[np.uint64]
+    pairs: npt.NDArray[np.int64]
+    below: npt.NDArray[np.int64]
+    patterns: npt.NDArray[np.int64]
+    lowest: npt.NDArray[np.int64]
     rows: npt.NDArray[np.int64]
+    reaches: npt.NDArray[np.int64]
+    tight: npt.NDArray[np.bool_]
+    tops: npt.NDArray[np.int64]
+    trusted: npt.NDArray[np.int64]
+    segments: npt.NDArray[np.uint64]
     tables: npt.NDArray[np.int64]
 
 
@@ -104,125 +121,85 @@ def _value_of(board: np.uint64, formation: int, row: int, tables: TableSet) -> i
 
 
 @kernel
-def _row_for(board: np.uint64, formation: int, tables: TableSet) -> int:
-    """The table for the locked tiles of an image of a board; −1 if they do not fit."""
-    locked = tables.locked[formation]
-    anchor = (board >> np.uint64(locked[0])) & _U15
-    row = tables.rows[formation, anchor]
-    if row < 0:
-        return -1
-    seen = _U0
-    for i in range(1, locked.size):
-        if locked[i] < 0:
-            break
-        rank = (board >> np.uint64(locked[i])) & _U15
-        bit = np.uint64(1) << rank
-        if rank <= anchor or seen & bit != _U0:
-            return -1
-        seen |= bit
-    return int(row)
-
-
-@kernel
-def _turned(image: np.uint64, turn: int) -> np.uint64:
-    """The next image: mirrors and flips by turns, with a transposition half-way, visit all eight."""
-    return np.uint64(transpose(image) if turn == 3 else mirror(image) if turn % 2 == 0 else flip(image))
-
-
-@kernel
-def table_value(board: np.uint64, tables: TableSet) -> int:
-    """The largest value that any table has for an afterstate, in any of its eight images; −1 if none has.
-
-    In units of 1/65,535: see `solver_server.tables.induction`.
-    """
-    best = -1
-    for formation in range(tables.rows.shape[0]):
-        image = board
-        for turn in range(8):
-            row = _row_for(image, formation, tables)
-            if row >= 0:
-                best = max(best, _value_of(image, formation, row, tables))
-            image = _turned(image, turn)
-    return best
-
-
-@kernel
-def _aside_value(board: np.uint64, direction: int, rows: RowTables, tables: TableSet) -> int:
-    """The value of stepping aside (`induction`): a slide that moves locked tiles, then the opposite one."""
-    aside, _ = slide(board, direction, rows)
-    if aside == board:
-        return 0
-    total = empties = 0
+def _top_of(board: np.uint64, formation: int, tables: TableSet) -> int:
+    """The top by which a board fits a formation as it lies; −1 if it does not, or has reached a goal."""
+    smallest: Any = 15
     for cell in range(16):
-        shift = np.uint64(4 * cell)
-        if (aside >> shift) & _U15 != _U0:
+        if tables.below[formation, cell] < 0:
+            smallest = min(smallest, np.int64((board >> np.uint64(4 * cell)) & _U15))
+    top = min(smallest - 1, tables.tops[formation])
+    if top < tables.lowest[formation]:
+        return -1
+    reach = top if tables.tight[formation] else tables.reaches[formation, top]
+    for cell in range(16):
+        below = tables.below[formation, cell]
+        if below >= 0:
+            rank = np.int64((board >> np.uint64(4 * cell)) & _U15)
+            if rank >= smallest or rank > reach - below:
+                return -1
+    for i in range(tables.pairs.shape[1]):
+        if tables.pairs[formation, i, 0] < 0:
+            break
+        one, other = np.uint64(tables.pairs[formation, i, 0]), np.uint64(tables.pairs[formation, i, 1])
+        if (board >> one) & _U15 == (board >> other) & _U15:
+            return -1
+    return -1 if is_goal(board, top, tables.patterns[formation]) else int(top)
+
+
+@kernel
+def _image_moves(
+    image: np.uint64, formation: int, top: int, rows: RowTables, tables: TableSet, found: Any
+) -> int:
+    """The values of the directions of an image that fits a formation; the largest, 0 if none is of worth."""
+    largest = 0
+    row = tables.rows[formation, top]
+    for direction in range(4):
+        found[direction] = -1
+        after, _ = slide(image, direction, rows)
+        if after == image or (after ^ image) & tables.masks[formation] != _U0:
             continue
-        empties += 1
-        for rank in range(1, 3):
-            back, _ = slide(aside | (np.uint64(rank) << shift), (direction + 2) % 4, rows)
-            total += (9 if rank == 1 else 1) * max(table_value(back, tables), 0)
-    return (total + 5 * empties) // (10 * empties) if empties > 0 else 0
+        if is_goal(after, top, tables.patterns[formation]):
+            found[direction] = CERTAIN
+        else:
+            found[direction] = max(_value_of(after, formation, row, tables), 0)
+        largest = max(largest, found[direction])
+    return int(largest)
 
 
 @kernel
-def _merges_into_anchor(board: np.uint64, after: np.uint64, tables: TableSet) -> bool:
-    """Whether a board fits, and the slide to ``after`` has merged a tile into the anchor and no more."""
-    for formation in range(tables.rows.shape[0]):
-        locked = tables.locked[formation]
-        image, after_image = board, after
-        for turn in range(8):
-            if _row_for(image, formation, tables) >= 0:
-                anchor = np.uint64(locked[0])
-                same = ((after_image >> anchor) & _U15) == ((image >> anchor) & _U15) + np.uint64(1)
-                for i in range(1, locked.size):
-                    if locked[i] >= 0:
-                        shift = np.uint64(locked[i])
-                        same = same and (image >> shift) & _U15 == (after_image >> shift) & _U15
-                if same:
-                    return True
-            image, after_image = _turned(image, turn), _turned(after_image, turn)
-    return False
-
-
-@kernel
-def table_moves(board: np.uint64, rows: RowTables, tables: TableSet, values: Any) -> int:
-    """The values of the directions of a board that fits: the probabilities of reaching the goal.
+def table_moves(board: np.uint64, rows: RowTables, tables: TableSet, found: Any, values: Any) -> int:
+    """What the first formation that a board fits, and that promises enough, says of its directions.
 
     Args:
         board: the player is to move.
         rows: the row tables.
-        tables: see `TableSet`.
-        values: int64 [4], overwritten: the value, or −1 where no table knows any.
+        tables: see `TableSet`; the formation that comes first is asked first.
+        found: int64 [4], scratch.
+        values: int64 [4], overwritten: the probability of reaching the goal in units of 1/65,535, and −1
+            where a direction moves nothing or a locked tile.
 
     Returns:
-        The best direction, or −1 if no table knows any.
+        The best direction, or −1 if no table is to be followed.
     """
-    best = -1
-    for direction in range(4):
-        after, _ = slide(board, direction, rows)
-        values[direction] = table_value(after, tables) if after != board else -1
-        if values[direction] < 0 and _merges_into_anchor(board, after, tables):
-            values[direction] = CERTAIN  # the chain ends here, or the next merge is already waiting
-        if values[direction] >= 0 and (best < 0 or values[direction] > values[best]):
-            best = direction
-    if (best < 0 or values[best] == 0) and table_value(board, tables) >= 0:
-        for direction in range(4):
-            aside = _aside_value(board, direction, rows, tables)
-            if aside > 0:
-                values[direction] = max(values[direction], aside)
-                if best < 0 or values[direction] > values[best]:
-                    best = direction
-    return best
+    for formation in range(tables.rows.shape[0]):
+        largest, best = max(tables.trusted[formation], 1) - 1, -1
+        image = board
+        for turn in range(IMAGES):
+            top = _top_of(image, formation, tables)
+            if top >= 0 and _image_moves(image, formation, top, rows, tables, found) > largest:
+                for direction in range(4):
+                    values[IMAGE_DIRECTIONS[turn, direction]] = found[direction]
+                    if found[direction] > largest:
+                        largest, best = found[direction], IMAGE_DIRECTIONS[turn, direction]
+            image = next_image(image, turn)
+        if best >= 0:
+            return int(best)
+    return -1
 
 
 def no_tables() -> TableSet:
     """A set without tables."""
-    return TableSet(
-        np.zeros((0, 6), dtype=np.int64),
-        np.zeros((0, 2, _SEGMENTS, 3), dtype=np.uint64),
-        np.zeros((0, _GOALS), dtype=np.int64),
-        np.zeros((0, _FIELDS), dtype=np.int64),
-    )
+    return make_table_set(())
 
 
 def make_table_set(tables: Sequence[Table]) -> TableSet:
@@ -231,20 +208,31 @@ def make_table_set(tables: Sequence[Table]) -> TableSet:
     for table in tables:
         if table.spec.formation not in formations:
             formations.append(table.spec.formation)
-    made = no_tables()
+    formations.sort(key=lambda formation: -formation.trusted)
     count = len(formations)
     made = TableSet(
-        np.full((count, 16), -1, dtype=np.int64),
-        np.zeros((count, 2, _SEGMENTS, 3), dtype=np.uint64),
-        np.full((count, _GOALS), -1, dtype=np.int64),
-        np.zeros((len(tables), _FIELDS), dtype=np.int64),
+        masks=np.array([locked_mask(formation) for formation in formations], dtype=np.uint64),
+        pairs=np.full((count, 9, 2), -1, dtype=np.int64),
+        below=np.full((count, 16), -1, dtype=np.int64),
+        patterns=make_patterns(formations),
+        lowest=np.array([formation.lowest_top for formation in formations], dtype=np.int64),
+        rows=np.full((count, 16), -1, dtype=np.int64),
+        reaches=np.full((count, 16), -1, dtype=np.int64),
+        tight=np.array([formation.tight for formation in formations], dtype=np.bool_),
+        tops=np.full(count, -1, dtype=np.int64),
+        trusted=np.array([round(formation.trusted * CERTAIN) for formation in formations], dtype=np.int64),
+        segments=np.zeros((count, 2, _SEGMENTS, 3), dtype=np.uint64),
+        tables=np.zeros((len(tables), _FIELDS), dtype=np.int64),
     )
     for i, formation in enumerate(formations):
-        cells = (formation.anchor, *(cell for cell in formation.locked if cell != formation.anchor))
-        made.locked[i, : len(cells)] = 4 * np.array(cells)
-    for row, table in enumerate(tables):
-        i = formations.index(table.spec.formation)
-        made.rows[i, table.spec.goal] = row
+        pairs = formation.neighbours
+        made.pairs[i, : len(pairs)] = 4 * np.array(pairs)
+        made.below[i, formation.moving] = [formation.below_top(cell) for cell in formation.moving]
+    for row, table in sorted(enumerate(tables), key=lambda numbered: -numbered[1].spec.top):
+        i, top = formations.index(table.spec.formation), table.spec.top
+        made.tops[i] = max(made.tops[i], top)
+        made.rows[i, : top + 1] = row
+        made.reaches[i, : top + 1] = top
         for half, arrays in enumerate((table.index.first, table.index.second)):
             made.segments[i, half, : arrays.shifts.size] = np.stack(
                 (arrays.shifts, arrays.masks, arrays.lefts), axis=1

@@ -41,45 +41,52 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         name: of the formation.
         picture: of the formation.
-        goal: see `TableSpec`.
+        goals: of the formation.
+        trusted: of the formation.
+        tight: of the formation.
+        top: see `TableSpec`.
         slack: see `TableSpec`.
         large: see `TableSpec`.
         spare: see `TableSpec`.
         positions: how many values there are.
-        above: SHA-256 of the table that this one leads to, hexadecimal; empty at the top of a chain.
         sha256: of the values; empty while the table is being built.
         seconds: what it took to build, on the wall clock.
     """
 
     name: str
     picture: str
-    goal: int
+    goals: tuple[str, ...]
+    trusted: float
+    tight: bool
+    top: int
     slack: int
     large: int
     spare: int
     positions: int
-    above: str = ""
     sha256: str = ""
     seconds: float = 0.0
 
     @property
     def spec(self) -> TableSpec:
         """The table."""
-        return TableSpec(Formation(self.name, self.picture), self.goal, self.slack, self.large, self.spare)
+        formation = Formation(self.name, self.picture, self.goals, self.trusted, self.tight)
+        return TableSpec(formation, self.top, self.slack, self.large, self.spare)
 
 
-def header_of(spec: TableSpec, positions: int, above: str) -> Header:
+def header_of(spec: TableSpec, positions: int) -> Header:
     """The header of a table to build."""
     formation = spec.formation
     return Header(
         name=formation.name,
         picture=formation.picture,
-        goal=spec.goal,
+        goals=formation.goals,
+        trusted=formation.trusted,
+        tight=formation.tight,
+        top=spec.top,
         slack=spec.slack,
         large=spec.large,
         spare=spec.spare,
         positions=positions,
-        above=above,
     )
 
 

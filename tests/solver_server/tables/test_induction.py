@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from brute_force import BruteForce
 
+from game2048.errors import SolverError
 from solver_server.tables.building import Table, solve
 from solver_server.tables.formations import Formation, TableSpec
 from solver_server.tables.indexing import index_of
 
-TWO_BY_THREE = Formation("two-by-three", "@11/222")
-THREE_BY_THREE = Formation("three-by-three", "#@1/111/222")
-EDGE = Formation("edge", "@11/112/222")
+TWO_BY_THREE = Formation("two-by-three", "#00/111", (".01/...", ".0./.1."))
+EDGE = Formation("edge", "#00/011/122", (".01/.1./...", "..0/..0/..."))
+TWO_LOCKED = Formation("two-locked", "##0/011/111", ("..0/.11/...", ".../01./.1."))
 
 
 def boards_of(table: Table) -> list[tuple[int, int]]:
@@ -34,24 +35,25 @@ def moving_of(board: int) -> dict[int, int]:
 
 
 @pytest.mark.parametrize(
-    ("formation", "goal", "slack", "large", "spare"),
+    ("formation", "top", "slack", "large", "spare"),
     [
         (TWO_BY_THREE, 3, 4, 1, 9),
         (TWO_BY_THREE, 4, 8, 1, 2),
-        (EDGE, 3, 4, 1, 9),
-        (THREE_BY_THREE, 3, 8, 3, 1),
-        (THREE_BY_THREE, 3, 4, 2, 2),
+        (EDGE, 4, 4, 3, 1),
+        (TWO_LOCKED, 3, 4, 1, 9),
+        (TWO_LOCKED, 3, 8, 2, 2),
     ],
 )
 def test_every_value_equals_full_enumeration(
-    formation: Formation, goal: int, slack: int, large: int, spare: int
+    formation: Formation, top: int, slack: int, large: int, spare: int
 ) -> None:
     sys.setrecursionlimit(10_000)
-    spec = TableSpec(formation, goal, slack, large, spare)
+    spec = TableSpec(formation, top, slack, large, spare)
     table = solve(spec)
-    brute = BruteForce(spec, top=goal)
+    brute = BruteForce(spec)
     positions = boards_of(table)
     assert sorted(index for _, index in positions) == list(range(table.values.size))
+    assert all(brute.is_kept(brute.board(moving_of(board))) for board, _ in positions)
     wrong = [
         (hex(board), int(table.values[index]))
         for board, index in positions
@@ -59,16 +61,31 @@ def test_every_value_equals_full_enumeration(
     ]
     assert wrong == []
     assert table.values.max() > 0
+    assert len(np.unique(table.values)) > 100
 
 
-def test_a_chain_of_tables_equals_full_enumeration() -> None:
-    sys.setrecursionlimit(10_000)
-    lower, upper = (TableSpec(EDGE, goal, slack=4, large=2, spare=2) for goal in (2, 3))
-    table = solve(lower, solve(upper))
-    brute = BruteForce(lower, top=3)
-    assert [
-        hex(board)
-        for board, index in boards_of(table)
-        if brute.value(brute.board(moving_of(board))) != table.values[index]
-    ] == []
-    assert 0 < table.values.max() < 65535
+def test_all_positions_within_the_bounds_are_kept() -> None:
+    # Three cells up to 8 (exponents 0 to 3), three up to 4 (0 to 2), less the boards that are full.
+    table = solve(TableSpec(Formation("plain", "000/111", ("0../...",)), 3, slack=64, large=9, spare=9))
+    assert table.values.size == 4**3 * 3**3 - 3**3 * 2**3
+
+
+@pytest.mark.parametrize(
+    ("picture", "goals", "why"),
+    [
+        ("#0/00/0", ("0./../.",), "shape"),
+        ("#0x/000", ("0../...",), "sign"),
+        ("#00/000", (".#./...",), "sign"),
+        ("#00/000", (), "expected a goal"),
+        ("#00/000", ("0./..",), "shape"),
+        ("###/##0", ("0../...",), "2 to 12 moving"),
+    ],
+)
+def test_what_is_no_formation_is_told(picture: str, goals: tuple[str, ...], why: str) -> None:
+    with pytest.raises(SolverError, match=why):
+        Formation("odd", picture, goals)
+
+
+def test_a_top_too_low_for_the_goals_is_told() -> None:
+    with pytest.raises(SolverError, match="expected an exponent of 3 to 13"):
+        TableSpec(TWO_BY_THREE, 2)

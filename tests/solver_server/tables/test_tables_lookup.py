@@ -4,121 +4,143 @@ import random
 
 import numpy as np
 import pytest
+from brute_force import CERTAIN, BruteForce
 
 from game2048 import bitboard
 from game2048.board import Board
-from game2048.direction import DIRECTIONS
+from game2048.direction import DIRECTIONS, Direction
 from game2048.symmetry import isomorphs
 from solver_server.tables.building import Table, solve
-from solver_server.tables.formations import BLOCK, CORNER, TableSpec
+from solver_server.tables.formations import BLOCK, FORMATIONS, HOOK, TableSpec
 from solver_server.tables.indexing import index_of
-from solver_server.tables.lookup import make_table_set, no_tables, table_moves, table_value
+from solver_server.tables.lookup import make_table_set, no_tables, table_moves
+
+UP, RIGHT, DOWN, LEFT = DIRECTIONS
+ROWS = bitboard.make_row_tables()
 
 
 @pytest.fixture(scope="module")
-def tables() -> list[Table]:
-    four = solve(TableSpec(BLOCK, 4, slack=8, large=2, spare=3))
-    return [four, solve(TableSpec(BLOCK, 3, slack=8, large=2, spare=3), four)]
+def tables() -> dict[str, Table]:
+    return {
+        name: solve(TableSpec(formation, 4, slack=8, large=2, spare=3))
+        for name, formation in FORMATIONS.items()
+    }
 
 
-def board_of(locked: list[int], moving: dict[int, int]) -> Board:
-    """A board of the block formation: the anchor last among the locked tiles."""
-    cells = [0] * 16
-    for cell, exponent in zip((0, 1, 2, 4, 5, 6), locked, strict=True):
-        cells[cell] = exponent
-    for cell, exponent in moving.items():
-        cells[cell] = exponent
-    return Board(4, 4, bytes(cells))
+def board_of(large: list[int], moving: dict[int, int], cells: tuple[int, ...] = (0, 1, 2, 4, 5, 6)) -> Board:
+    """A board with large tiles on the locked cells of a formation and others where they are said to be."""
+    exponents = dict(zip(cells, large, strict=True)) | moving
+    return Board(4, 4, bytes(exponents.get(cell, 0) for cell in range(16)))
 
 
-def value_of(board: Board, tables: list[Table]) -> int:
-    return table_value(bitboard.from_board(board), make_table_set(tables))
+def moves_of(board: Board, *tables: Table) -> dict[Direction, int] | None:
+    """The values of all directions, or ``None`` where no table is to be followed."""
+    values, scratch = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
+    best = table_moves(bitboard.from_board(board), ROWS, make_table_set(tables), scratch, values)
+    if best < 0:
+        return None
+    assert values[best] == values.max()
+    return {direction: int(values[direction.index]) for direction in DIRECTIONS}
 
 
-def test_the_value_is_that_of_the_small_tiles_in_every_image(tables: list[Table]) -> None:
+def value_of(board: Board, table: Table) -> int:
+    """What a table says of an afterstate; 0 if it does not keep it."""
+    moving = sum(board.cells[cell] << (4 * cell) for cell in table.spec.formation.moving)
+    index = index_of(np.uint64(moving), table.index)
+    return int(table.values[index]) if index >= 0 else 0
+
+
+@pytest.mark.parametrize("name", FORMATIONS)
+def test_each_direction_has_the_value_of_the_board_it_leads_to(name: str, tables: dict[str, Table]) -> None:
+    table = tables[name]
+    locked, moving_cells = table.spec.formation.locked, table.spec.formation.moving
+    is_goal = BruteForce(table.spec).is_goal
     draw = random.Random(1)
-    moving_cells = [3, *range(7, 16)]
     found = 0
-    for _ in range(400):
-        table = draw.choice(tables)
-        goal = table.spec.goal
-        moving = {cell: draw.choice((0, 0, 0, 0, 1, 2, goal - 1)) for cell in moving_cells}
-        nibbles = sum(exponent << (4 * cell) for cell, exponent in moving.items())
-        index = index_of(np.uint64(nibbles), table.index)
-        expected = int(table.values[index]) if index >= 0 else -1
-        found += expected > 0
-        large = draw.sample(range(goal + 1, 15), 5)
-        assert {value_of(image, tables) for image in isomorphs(board_of([*large, goal], moving))} == {
-            expected
-        }
-    assert found > 50
+    for _ in range(600):
+        moving = {cell: draw.choice((0, 0, 0, 0, 1, 2)) for cell in moving_cells}
+        if name == "hook":
+            moving |= {6: draw.choice((3, 4)), 7: draw.choice((0, 3)), 10: draw.choice((0, 3))}
+        board = board_of(draw.sample(range(6, 16), len(locked)), moving, locked)
+        values = moves_of(board, table)
+        expected = {}
+        for direction in DIRECTIONS:
+            after = board.slide(direction).afterstate
+            kept = after != board and all(after.cells[cell] == board.cells[cell] for cell in locked)
+            expected[direction] = -1 if not kept else CERTAIN if is_goal(after) else value_of(after, table)
+        if is_goal(board):
+            assert values is None
+        elif max(expected.values()) >= max(table.spec.formation.trusted * CERTAIN, 1):
+            assert values == expected
+            found += 1
+        else:
+            assert values is None
+    assert 20 < found < 580
+
+
+def test_all_images_of_a_board_get_the_same_move(tables: dict[str, Table]) -> None:
+    board = board_of([14, 13, 12, 11, 10, 9], {8: 4, 9: 3, 15: 1, 14: 2, 11: 2})
+    values = moves_of(board, tables["block"])
+    assert values is not None
+    best = max(values, key=lambda direction: values[direction])
+    after = board.slide(best).afterstate
+    ends = set(isomorphs(after))
+    for image in isomorphs(board):
+        turned = moves_of(image, tables["block"])
+        assert turned is not None
+        assert sorted(turned.values()) == sorted(values.values())
+        assert image.slide(max(turned, key=lambda direction: turned[direction])).afterstate in ends
 
 
 @pytest.mark.parametrize(
-    ("locked", "why"),
+    ("large", "moving", "why"),
     [
-        ([9, 8, 7, 6, 9, 4], "two equal large tiles"),
-        ([9, 8, 7, 6, 4, 5], "the smallest does not stand at the anchor"),
-        ([9, 8, 7, 6, 5, 2], "no table for that anchor"),
-        ([9, 8, 7, 6, 0, 4], "a locked cell is empty"),
+        ([9, 9, 8, 7, 10, 6], {}, "two locked tiles side by side are equal"),
+        ([9, 8, 7, 6, 10, 5], {8: 5}, "a small tile as large as a locked one"),
+        ([9, 8, 7, 6, 10, 5], {15: 3}, "a small tile beyond the bound of its cell"),
+        ([9, 8, 7, 6, 10, 0], {}, "a locked cell is empty"),
+        ([9, 8, 7, 6, 10, 3], {}, "locked tiles too small for a chain below them"),
     ],
 )
-def test_boards_that_do_not_fit_have_no_value(tables: list[Table], locked: list[int], why: str) -> None:
-    assert value_of(board_of([9, 8, 7, 6, 5, 4], {15: 1, 14: 2}), tables) > 0
-    assert value_of(board_of(locked, {15: 1, 14: 2}), tables) == -1, why
+def test_boards_that_do_not_fit_have_no_move(
+    tables: dict[str, Table], large: list[int], moving: dict[int, int], why: str
+) -> None:
+    small = {13: 1, 14: 2}
+    assert moves_of(board_of([9, 8, 7, 6, 10, 5], small), tables["block"]) is not None
+    assert moves_of(board_of(large, small | moving), tables["block"]) is None, why
 
 
-def test_a_small_tile_above_the_goal_has_no_value(tables: list[Table]) -> None:
-    assert value_of(board_of([12, 11, 10, 9, 8, 3], {15: 1, 14: 5}), tables) == -1
+def test_a_smaller_anchor_has_a_nearer_goal(tables: dict[str, Table]) -> None:
+    # With 32 the smallest large tile the chain is 16, 8, 4, 4; with 16 it is 8, 4, 2, 2.
+    chain = {8: 3, 9: 2, 14: 1, 3: 3, 7: 2, 11: 1}
+    near, far = board_of([9, 8, 7, 6, 10, 4], chain), board_of([9, 8, 7, 6, 10, 5], chain)
+    near_values, far_values = moves_of(near, tables["block"]), moves_of(far, tables["block"])
+    assert near_values is not None
+    assert far_values is not None
+    assert near_values[UP] == CERTAIN  # brings the two 2s together at the end of the chain
+    assert far_values[UP] == value_of(far.slide(UP).afterstate, tables["block"]) < CERTAIN
 
 
-def test_the_best_of_several_formations_counts(tables: list[Table]) -> None:
-    corner = solve(TableSpec(CORNER, 3, slack=8, large=2, spare=3))
-    board = Board(4, 4, bytes([12, 11, 10, 3, 9, 8, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1]))
-    alone = value_of(board, [corner])
-    assert alone > 0
-    assert value_of(board, tables) == -1
-    assert value_of(board, [*tables, corner]) == alone
+def test_above_its_largest_top_a_table_serves_too(tables: dict[str, Table]) -> None:
+    small = {8: 4, 13: 1, 14: 2}
+    one = moves_of(board_of([9, 8, 7, 6, 10, 5], small), tables["block"])
+    assert one is not None
+    assert one == moves_of(board_of([14, 12, 11, 10, 13, 9], small), tables["block"])
+
+
+def test_the_hook_is_followed_first_where_it_promises_enough(tables: dict[str, Table]) -> None:
+    board = board_of([14, 13, 12, 11, 10], {6: 4, 7: 3, 15: 1, 14: 2}, HOOK.locked)
+    assert moves_of(board, *tables.values()) == moves_of(board, tables["hook"])
+    assert tables["hook"].spec.formation.trusted > tables["block"].spec.formation.trusted
 
 
 def test_an_empty_set_knows_nothing() -> None:
-    assert table_value(np.uint64(0x123456789ABCDEF0), no_tables()) == -1
-
-
-def moves_of(board: Board, tables: list[Table]) -> tuple[int, list[int]]:
     values = np.zeros(4, dtype=np.int64)
-    rows = bitboard.make_row_tables()
-    best = table_moves(bitboard.from_board(board), rows, make_table_set(tables), values)
-    return best, values.tolist()
+    board = bitboard.from_board(board_of([9, 8, 7, 6, 10, 5], {13: 1}))
+    assert table_moves(board, ROWS, no_tables(), values.copy(), values) == -1
 
 
-def test_a_merge_into_the_anchor_at_the_top_of_a_chain_is_certain(tables: list[Table]) -> None:
-    # Up joins the 16 below the anchor with it; no table knows a board whose anchor is 32.
-    best, values = moves_of(board_of([12, 11, 10, 9, 8, 4], {10: 4, 14: 1}), tables)
-    assert (best, values[0]) == (0, 65535)
-
-
-def test_a_merge_into_the_anchor_that_makes_another_merge_ready_is_certain(tables: list[Table]) -> None:
-    best, values = moves_of(board_of([12, 11, 10, 9, 4, 3], {10: 3, 14: 1}), tables)
-    assert (best, values[0]) == (0, 65535)
-
-
-def test_a_merge_into_the_anchor_below_the_top_has_the_value_of_the_table_above(tables: list[Table]) -> None:
-    board = board_of([12, 11, 10, 9, 8, 3], {10: 3, 14: 1})
-    best, values = moves_of(board, tables)
-    assert best == 0
-    assert values[0] == value_of(board.slide(DIRECTIONS[0]).afterstate, tables)
-    assert 0 < values[0] < 65535
-
-
-def test_a_board_that_can_only_step_aside_does(tables: list[Table]) -> None:
-    # One small tile below the block: up and left change nothing, right and down move locked tiles.
-    board = board_of([12, 11, 10, 9, 8, 4], {8: 1})
-    best, values = moves_of(board, tables)
-    assert values[0] == values[3] == -1
-    assert best in (1, 2)
-    assert 0 < values[best] < 65535
-
-
-def test_a_board_that_fits_no_table_has_no_move(tables: list[Table]) -> None:
-    assert moves_of(Board.from_text("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 ."), tables) == (-1, [-1] * 4)
+def test_a_board_in_no_order_has_no_move(tables: dict[str, Table]) -> None:
+    board = Board.from_text("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 .")
+    assert moves_of(board, *tables.values()) is None
+    assert {BLOCK, HOOK} == {table.spec.formation for table in tables.values()}
