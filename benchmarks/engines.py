@@ -57,7 +57,7 @@ def play(engine: str, tables: bool, limit: Limit, size: tuple[int, int], seed: i
 @click.option("--games", default=100, show_default=True)
 @click.option("--seed", default=1, show_default=True)
 @click.option("--threads", default=1, show_default=True, help="Processes; each plays whole games.")
-@click.option("--tables", is_flag=True, help="Overruled by the endgame tables that are built.")
+@click.option("--tables", is_flag=True, help="Play by the endgame tables that are built, too.")
 def main(
     engine: str,
     depth: int | None,

@@ -21,8 +21,10 @@ from solver_server.engines import (
     DEFAULT_ENGINE,
     ENGINES,
     NETWORK_ENGINE,
+    TABLES_ENGINE,
     EngineSpec,
     network_engine,
+    strongest,
     with_tables,
 )
 from solver_server.pool import EngineOffer
@@ -30,7 +32,8 @@ from solver_server.pool import EngineOffer
 _engine = click.option(
     "--engine",
     type=click.Choice(tuple(ENGINES)),
-    help=f"The engine that plays. [default: {DEFAULT_ENGINE}; where that knows no such board, fast]",
+    help=f"The engine that plays. [default: {TABLES_ENGINE} if endgame tables are built, else "
+    f"{DEFAULT_ENGINE}; where that knows no such board, fast]",
 )
 _weights = click.option(
     "--weights",
@@ -49,7 +52,7 @@ _time_ms = click.option(
 _tables = click.option(
     "--tables/--no-tables",
     default=False,
-    help="Let the endgame tables that are built overrule the engine (docs/tables.md).",
+    help="Let any engine play by the endgame tables that are built (docs/tables.md).",
 )
 _search_threads = click.option(
     "--search-threads",
@@ -121,9 +124,8 @@ def serve(
         allowed_origins=origins,
         default_limit=Limit(depth, time_ms),
     )
-    server = SolverServer(
-        _engine_offers(_engines(weights, tables=tables), search_threads), engine or DEFAULT_ENGINE, options
-    )
+    offers = _engine_offers(_engines(weights, tables=tables), search_threads)
+    server = SolverServer(offers, engine or strongest(weights), options)
     ended_by = asyncio.run(serve_until_stopped(server, _announce, stop_with_stdin=stop_with_stdin))
     code = 130 if ended_by == signal.SIGINT else 0
     if server.abandoned:
@@ -162,7 +164,7 @@ def hint(
     position = Board.from_text(" ".join(board))
     engines = _engines(weights, tables=tables)
     infos = {name: spec.info for name, spec in engines.items()}
-    name = engine or default_for(infos.values(), DEFAULT_ENGINE, position.rows, position.columns)
+    name = engine or default_for(infos.values(), strongest(weights), position.rows, position.columns)
     limit = Limit(depth, time_ms)
     check_limit(infos[name], limit)
     check_board(infos[name], position)

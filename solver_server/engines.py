@@ -93,6 +93,13 @@ def _ntuple(depths: DepthRule, threads: int) -> Agent:
     return NetworkAgent(network_for(4, 4), depths, threads=threads)
 
 
+def _order(depths: DepthRule, threads: int) -> Agent:
+    from solver_server.search.order_agent import OrderAgent
+    from solver_server.tables.agent import TableAgent
+
+    return TableAgent(OrderAgent(depths), _built_tables())
+
+
 def _composite(depths: DepthRule, threads: int) -> Agent:
     from solver_server.search.agent import ExpectimaxAgent, make_search
     from solver_server.search.chance import make_policy
@@ -115,8 +122,10 @@ def _gradient(depths: DepthRule, threads: int) -> Agent:
 
 NETWORK_ENGINE = "ntuple"
 """The name of the engine that plays by a network: the one that comes with the project, or a weights file."""
+TABLES_ENGINE = "order"
+"""The name of the engine that lives by endgame tables: with them the strongest, without them not strong."""
 
-# The strongest first.
+# What plays a board of a size that the default engine does not know is the first of these that does.
 _ALL = (
     EngineSpec(
         NETWORK_ENGINE,
@@ -131,6 +140,14 @@ _ALL = (
         ("any",),
         PLAYER_MOVES,
         _fast,
+    ),
+    EngineSpec(
+        TABLES_ENGINE,
+        "endgame tables (`bot2048 tables build`), and where none fits an expectimax that keeps the large "
+        "tiles in order; depth in player moves",
+        ("4x4",),
+        PLAYER_MOVES,
+        _order,
     ),
     EngineSpec(
         "composite",
@@ -152,6 +169,19 @@ _ALL = (
 
 ENGINES: dict[str, EngineSpec] = {spec.name: spec for spec in _ALL}
 DEFAULT_ENGINE = NETWORK_ENGINE
+"""What plays without endgame tables, and what is trained and evaluated by."""
+
+
+def strongest(weights: Path | None = None) -> str:
+    """The engine that plays where none is named: with endgame tables built the one that lives by them.
+
+    Args:
+        weights: of a network that was asked for; then it plays.
+    """
+    from solver_server.tables import storage
+
+    has_tables = weights is None and bool(storage.list_files(storage.folder()))
+    return TABLES_ENGINE if has_tables else DEFAULT_ENGINE
 
 
 def default_for(rows: int, columns: int, weights: Path | None = None) -> str:
@@ -180,10 +210,12 @@ def spec_of(name: str) -> EngineSpec:
 
 
 def with_tables(spec: EngineSpec) -> EngineSpec:
-    """The engine, overruled by the endgame tables that are built, where they know a board (docs/tables.md).
+    """The engine, and the endgame tables that are built where they know a board (docs/tables.md).
 
     All instances share the tables, which are mapped when the first one is made.
     """
+    if spec.name == TABLES_ENGINE:
+        return spec
 
     def make(depths: DepthRule, threads: int) -> Agent:
         from solver_server.tables.agent import TableAgent

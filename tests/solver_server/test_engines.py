@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import naive
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from game2048 import Board, Direction
 from game2048.errors import SolverError
 from solver_server.agent import Agent, Limit
-from solver_server.engines import DEFAULT_ENGINE, ENGINES, spec_of
+from solver_server.engines import DEFAULT_ENGINE, ENGINES, TABLES_ENGINE, spec_of, strongest
+from solver_server.tables import building
+from solver_server.tables.formations import BLOCK, TableSpec
 
 MIDDLE = Board.from_text("2 4 8 16 / 0 0 2 4 / 2 0 64 8 / 0 2 256 512")
 
@@ -103,7 +106,18 @@ def test_limits_out_of_range_are_told(name: str, limit: Limit, agents: dict[str,
 
 def test_unknown_engines_are_told_with_the_known_ones() -> None:
     with pytest.raises(
-        SolverError, match="engine 'deep' is unknown: expected one of ntuple, fast, composite, gradient"
+        SolverError,
+        match="engine 'deep' is unknown: expected one of ntuple, fast, order, composite, gradient",
     ):
         spec_of("deep")
     assert DEFAULT_ENGINE in ENGINES
+
+
+def test_with_tables_built_the_engine_that_lives_by_them_plays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOT2048_TABLES", str(tmp_path))
+    assert strongest() == DEFAULT_ENGINE == "ntuple"
+    building.build(TableSpec(BLOCK, 4, slack=8, large=2, spare=3), tmp_path)
+    assert strongest() == TABLES_ENGINE == "order"
+    assert strongest(weights=tmp_path / "mine.n2048") == "ntuple"

@@ -1,0 +1,309 @@
+"""Expectimax that keeps the large tiles in order: few things are looked at, and those very fast.
+
+The evaluation wants rows and columns to fall from one corner, weighed by the tiles' own points. What is out
+of order is not searched any deeper, so that the search follows the few lines of play that keep the order. By
+itself this plays poorly; it plays well where endgame tables (`solver_server.tables`) take over as soon as
+the large tiles stand where it puts them. Evaluation and cut are those of github.com/macroxue/2048-ai
+(docs/tables.md).
+
+Depth is counted in player moves, the afterstates of the last one evaluated, as everywhere.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from game2048.bitboard import (
+    IMAGE_DIRECTIONS,
+    IMAGES,
+    RowTables,
+    count_empty,
+    make_row_tables,
+    max_exponent,
+    next_image,
+    transpose,
+)
+from game2048.jit import kernel
+from solver_server.search.clock import now
+
+_DISORDER = 12
+"""What a step up within a line counts, as a multiple of the difference of the two tiles' points."""
+_GROWTH = 6
+"""How many times the nodes of all depths before it a depth takes."""
+_ANY = -(2**62)
+_CLOCK_EVERY = 64  # expanded nodes between two looks at the clock
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_U0, _U15, _U16, _U32, _U48 = np.uint64(0), np.uint64(15), np.uint64(16), np.uint64(32), np.uint64(48)
+_ROW = np.uint64(0xFFFF)
+
+# One record an entry, so that a probe touches one cache line. `stamp` is generation · 16 + depth.
+_ENTRY = np.dtype(
+    [("key", np.uint64), ("stamp", np.int64), ("probability", np.float32), ("value", np.int32)], align=True
+)
+
+
+class OrderSearch(NamedTuple):
+    """All that the search needs.
+
+    Attributes:
+        rows: the row tables.
+        lines: int32 [65536], the value of a row of nibbles that falls from its lowest nibble on.
+        entries: records [2**n], values of afterstates searched before.
+        generation: int64 [1]; raising it empties the entries.
+        settled: int64 [2]: what an afterstate must be worth to be searched deeper; the value of a dead board.
+        least: float64 [1], the probability from the root below which nothing is searched deeper.
+        counters: int64 [2]: afterstates evaluated; 1 once a limit has been passed.
+        values: int64 [2, 4], of the directions: by the deepest finished search, by the current one.
+        deadline: float64 [1], in seconds of `clock.now`.
+        clock: int64 [2], scratch of `clock.now`.
+    """
+
+    rows: RowTables
+    lines: npt.NDArray[np.int32]
+    entries: npt.NDArray[np.void]
+    generation: npt.NDArray[np.int64]
+    settled: npt.NDArray[np.int64]
+    least: npt.NDArray[np.float64]
+    counters: npt.NDArray[np.int64]
+    values: npt.NDArray[np.int64]
+    deadline: npt.NDArray[np.float64]
+    clock: npt.NDArray[np.int64]
+
+
+def points(exponent: int) -> int:
+    """What a tile counts: about what making it has scored."""
+    return exponent << exponent
+
+
+def line_value(line: tuple[int, int, int, int]) -> int:
+    """The value of four exponents that should fall from the first on."""
+    tiles = [points(exponent) for exponent in line]
+    value = tiles[0]
+    for before, after in pairwise(tiles):
+        value += before + after if before >= after else _DISORDER * (before - after)
+        value += before if before == after else 0
+    return value
+
+
+def make_lines() -> npt.NDArray[np.int32]:
+    """`line_value` of all rows of nibbles."""
+    rows = np.arange(65536)
+    tiles: list[Any] = [(exponents := (rows >> (4 * i)) & 15) << exponents for i in range(4)]
+    values: npt.NDArray[Any] = tiles[0].copy()
+    for before, after in pairwise(tiles):
+        values += np.where(before >= after, before + after, _DISORDER * (before - after))
+        values += np.where(before == after, before, 0)
+    return values.astype(np.int32)
+
+
+def make_order_search(log2_entries: int = 16) -> OrderSearch:
+    """A search with a table of ``2**log2_entries`` entries; one for each thread."""
+    return OrderSearch(
+        rows=make_row_tables(),
+        lines=make_lines(),
+        entries=np.zeros(1 << log2_entries, dtype=_ENTRY),
+        generation=np.zeros(1, dtype=np.int64),
+        settled=np.zeros(2, dtype=np.int64),
+        least=np.zeros(1),
+        counters=np.zeros(2, dtype=np.int64),
+        values=np.zeros((2, 4), dtype=np.int64),
+        deadline=np.zeros(1),
+        clock=np.zeros(2, dtype=np.int64),
+    )
+
+
+@kernel
+def _slid(board: np.uint64, table: Any) -> np.uint64:
+    return (
+        np.uint64(table[board & _ROW])
+        | (np.uint64(table[(board >> _U16) & _ROW]) << _U16)
+        | (np.uint64(table[(board >> _U32) & _ROW]) << _U32)
+        | (np.uint64(table[board >> _U48]) << _U48)
+    )
+
+
+@kernel
+def _lines_value(board: np.uint64, lines: Any) -> int:
+    return int(
+        np.int64(lines[board & _ROW])
+        + lines[(board >> _U16) & _ROW]
+        + lines[(board >> _U32) & _ROW]
+        + lines[board >> _U48]
+    )
+
+
+@kernel
+def order_value(board: np.uint64, search: OrderSearch) -> int:
+    """The value of a board whose rows and columns should fall from its first cell on."""
+    return _lines_value(board, search.lines) + _lines_value(transpose(board), search.lines)
+
+
+@kernel
+def _slide_both(board: np.uint64, turned: np.uint64, direction: int, rows: RowTables) -> Any:
+    """A slide of a board and of its transposition at once, which both are needed to evaluate it."""
+    if direction % 2 == 1:
+        after = _slid(board, rows.left if direction == 3 else rows.right)
+        return after, transpose(after)
+    after = _slid(turned, rows.left if direction == 0 else rows.right)
+    return transpose(after), after
+
+
+@kernel
+def _slot_of(after: np.uint64, search: OrderSearch) -> int:
+    mixed = after * _GOLDEN
+    return int((mixed ^ (mixed >> _U32)) & np.uint64(search.entries.size - 1))
+
+
+@kernel
+def _is_late(search: OrderSearch) -> bool:
+    """Whether a limit has been passed; the clock is looked at now and then."""
+    if search.counters[0] % _CLOCK_EVERY == 0 and now(search.clock) > search.deadline[0]:
+        search.counters[1] = 1
+    return bool(search.counters[1] != 0)
+
+
+@kernel
+def _mean_after(
+    after: np.uint64, turned: np.uint64, depth: int, probability: float, search: OrderSearch
+) -> int:
+    """The mean over the spawns on an afterstate of the best that can be made of each.
+
+    Args:
+        after: the afterstate; it has an empty cell.
+        turned: its transposition.
+        depth: player moves to look ahead, at least 1.
+        probability: of reaching it.
+        search: see `OrderSearch`.
+    """
+    entry: Any = search.entries[_slot_of(after, search)]
+    stamp = (search.generation[0] << 4) + depth
+    if entry.key == after and entry.stamp >= stamp and entry.probability >= probability:
+        return int(entry.value)
+    if _is_late(search):
+        return 0
+    share = 0.1 / count_empty(after)
+    mean = 0.0
+    for spawn in range(32):
+        cell = spawn >> 1
+        if (after >> np.uint64(4 * cell)) & _U15 != _U0:
+            continue
+        rank = np.uint64(1 + (spawn & 1))
+        weight = share if spawn & 1 else 9 * share
+        board = after | (rank << np.uint64(4 * cell))
+        board_turned = turned | (rank << np.uint64(4 * ((cell & 3) * 4 + (cell >> 2))))
+        best: Any = np.int64(_ANY)
+        moved = False
+        for direction in range(4):
+            next_after, next_turned = _slide_both(board, board_turned, direction, search.rows)
+            if next_after == board:
+                continue
+            moved = True
+            value = _lines_value(next_after, search.lines) + _lines_value(next_turned, search.lines)
+            search.counters[0] += 1
+            if depth > 1 and value >= search.settled[0] and weight * probability >= search.least[0]:
+                value = _mean_after(next_after, next_turned, depth - 1, weight * probability, search)
+            best = max(best, value)
+        mean += weight * (best if moved else search.settled[1])
+    entry.key = after
+    entry.stamp = stamp
+    entry.probability = probability
+    entry.value = mean
+    return int(mean)
+
+
+@kernel
+def _nearness(board: np.uint64) -> int:
+    """How near to the first cell the large tiles are: Σ points · steps to the opposite corner."""
+    total: Any = 0
+    for cell in range(16):
+        rank = np.int64((board >> np.uint64(4 * cell)) & _U15)
+        total += (rank << rank) * (6 - (cell >> 2) - (cell & 3))
+    return int(total)
+
+
+@kernel
+def _turn_to_corner(board: np.uint64) -> Any:
+    """The image of a board with its large tiles nearest to the first cell, and its number (`next_image`).
+
+    The large tiles decide, not the order of all: a game whose small tiles are in a mess must not change
+    the corner it builds in.
+    """
+    image = best = board
+    number = 0
+    largest = _nearness(board)
+    for turn in range(1, IMAGES):
+        image = next_image(image, turn - 1)
+        nearness = _nearness(image)
+        if nearness > largest:
+            best, number, largest = image, turn, nearness
+    return best, number
+
+
+@kernel
+def _search_root(board: np.uint64, number: int, depth: int, search: OrderSearch, values: Any) -> int:
+    """Search every direction of an image; ``values`` by the directions of the board itself."""
+    search.least[0] = 2.0 ** -(depth + 3)
+    turned = transpose(board)
+    best: Any = -1
+    for direction in range(4):
+        after, after_turned = _slide_both(board, turned, direction, search.rows)
+        back = IMAGE_DIRECTIONS[number, direction]
+        values[back] = _ANY
+        if after == board:
+            continue
+        value = _lines_value(after, search.lines) + _lines_value(after_turned, search.lines)
+        search.counters[0] += 1
+        if depth > 1 and value >= search.settled[0]:
+            value = _mean_after(after, after_turned, depth - 1, 1.0, search)
+        values[back] = value
+        if best < 0 or value > values[best]:
+            best = back
+    return int(best)
+
+
+@kernel
+def decide_by_order(
+    board: np.uint64, first: int, last: int, seconds: float, nodes: int, search: OrderSearch
+) -> Any:
+    """Deepen from ``first`` to ``last`` player moves within limits.
+
+    The first depth is always finished; one that the limit of time cuts short is thrown away. The values of
+    the deepest finished search are left in ``search.values[0]``.
+
+    Args:
+        board: the player is to move.
+        first: at least 1.
+        last: at most 15.
+        seconds: limit on all but the first depth.
+        nodes: a depth that would take more, by what those before it took, is not begun.
+        search: see `OrderSearch`.
+
+    Returns:
+        The best direction (−1 if none is legal) and the deepest finished depth.
+    """
+    image, number = _turn_to_corner(board)
+    largest = np.int64(max_exponent(image))
+    stake: Any = 2 * (largest << largest)
+    search.settled[0] = _ANY if order_value(image, search) < 0 else stake
+    search.settled[1] = -max(1 << 17, stake)
+    search.generation[0] += 1
+    search.counters[0] = search.counters[1] = 0
+    search.deadline[0] = np.inf
+    limit = now(search.clock) + seconds
+    best = _search_root(image, number, first, search, search.values[0])
+    reached = first
+    search.deadline[0] = limit
+    for depth in range(first + 1, last + 1):
+        if best < 0 or now(search.clock) > limit or search.counters[0] * _GROWTH > nodes:
+            break
+        found = _search_root(image, number, depth, search, search.values[1])
+        if search.counters[1] != 0:
+            break
+        best, reached = found, depth
+        for direction in range(4):
+            search.values[0, direction] = search.values[1, direction]
+    return best, reached
