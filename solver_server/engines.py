@@ -71,7 +71,7 @@ class EngineSpec:
 
         Args:
             threads: at work on each search that is limited by time alone or among others; engines that
-                sample use one.
+                sample use one, and so does `order`.
         """
         return self.make(self.depths, threads)
 
@@ -180,8 +180,7 @@ def strongest(weights: Path | None = None) -> str:
     """
     from solver_server.tables import storage
 
-    has_tables = weights is None and bool(storage.list_files(storage.folder()))
-    return TABLES_ENGINE if has_tables else DEFAULT_ENGINE
+    return TABLES_ENGINE if weights is None and storage.holds_tables() else DEFAULT_ENGINE
 
 
 def default_for(rows: int, columns: int, weights: Path | None = None) -> str:

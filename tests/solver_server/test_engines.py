@@ -117,6 +117,7 @@ def test_with_tables_built_the_engine_that_lives_by_them_plays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BOT2048_TABLES", str(tmp_path))
+    (tmp_path / "torn.t2048").write_bytes(b"nothing of the kind")
     assert strongest() == DEFAULT_ENGINE == "ntuple"
     building.build(TableSpec(BLOCK, 4, slack=8, large=2, spare=3), tmp_path)
     assert strongest() == TABLES_ENGINE == "order"
