@@ -134,6 +134,17 @@ IMAGE_DIRECTIONS = _image_directions()
 
 
 @kernel
+def slid_rows(board: np.uint64, table: Any) -> np.uint64:
+    """All rows slid as `RowTables.left` or `RowTables.right` says, where no reward is asked for."""
+    return (
+        np.uint64(table[board & ROW_MASK])
+        | (np.uint64(table[(board >> U16) & ROW_MASK]) << U16)
+        | (np.uint64(table[(board >> U32) & ROW_MASK]) << U32)
+        | (np.uint64(table[board >> U48]) << U48)
+    )
+
+
+@kernel
 def _slide_rows(board: np.uint64, table: Any, reward: Any) -> Any:
     a = board & ROW_MASK
     b = (board >> U16) & ROW_MASK

@@ -40,8 +40,8 @@ class Effort:
     growth: float = 0.0
 
 
-# What a decision takes besides the search: entering the kernel, and making an answer of its values.
-_OVERHEAD_SECONDS = 5e-5
+OVERHEAD_SECONDS = 5e-5
+"""What a decision takes besides the search: entering the kernel, and making an answer of its values."""
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -74,6 +74,19 @@ def sibling_of(search: Search) -> Search:
         log2_entries=search.table.entries.size.bit_length() - 1,
         exact_depth=search.exact_depth,
     )
+
+
+def seconds_of(limit: Limit) -> float:
+    """How long a search may take.
+
+    Raises:
+        SolverError: no time at all, or no number.
+    """
+    if limit.time_ms is None:
+        return LONGEST_SECONDS
+    if not 0 < limit.time_ms < math.inf:
+        raise SolverError(f"a time limit of {limit.time_ms} ms is out of range: expected more than 0")
+    return limit.time_ms / 1000
 
 
 class ExpectimaxAgent:
@@ -114,7 +127,7 @@ class ExpectimaxAgent:
         search = self._searches[0]
         first, last, seconds = self._span(limit)
         nodes, growth = self._nodes(limit)
-        left = seconds - (time.perf_counter() - begun) - _OVERHEAD_SECONDS
+        left = seconds - (time.perf_counter() - begun) - OVERHEAD_SECONDS
         if self._split is not None and limit.time_ms is not None:
             best, plies = self._split.decide(position, first, last, left, self._searches)
         else:
@@ -148,8 +161,7 @@ class ExpectimaxAgent:
     def _span(self, limit: Limit) -> tuple[int, int, float]:
         """Plies of the first and last search, and seconds for all but the first."""
         depths = self._depths
-        if limit.time_ms is not None and not 0 < limit.time_ms < math.inf:
-            raise SolverError(f"a time limit of {limit.time_ms} ms is out of range: expected more than 0")
+        seconds = seconds_of(limit)
         depth = None if limit.depth is None else depths.check(limit.depth)
         if depth is not None:
             last = depths.plies(depth)
@@ -157,7 +169,6 @@ class ExpectimaxAgent:
             last = depths.plies(depths.default if limit.time_ms is None else depths.maximum)
         # Deepening costs little, and leaves a move to answer with when a limit comes first.
         first = min(2 - last % 2, last)
-        seconds = LONGEST_SECONDS if limit.time_ms is None else limit.time_ms / 1000
         return first, last, seconds
 
     def _nodes(self, limit: Limit) -> tuple[int, float]:

@@ -25,6 +25,7 @@ from game2048.bitboard import (
     make_row_tables,
     max_exponent,
     next_image,
+    slid_rows,
     transpose,
 )
 from game2048.jit import kernel
@@ -74,23 +75,11 @@ class OrderSearch(NamedTuple):
     clock: npt.NDArray[np.int64]
 
 
-def points(exponent: int) -> int:
-    """What a tile counts: about what making it has scored."""
-    return exponent << exponent
-
-
-def line_value(line: tuple[int, int, int, int]) -> int:
-    """The value of four exponents that should fall from the first on."""
-    tiles = [points(exponent) for exponent in line]
-    value = tiles[0]
-    for before, after in pairwise(tiles):
-        value += before + after if before >= after else _DISORDER * (before - after)
-        value += before if before == after else 0
-    return value
-
-
 def make_lines() -> npt.NDArray[np.int32]:
-    """`line_value` of all rows of nibbles."""
+    """The values of all rows of nibbles, which should fall from the lowest nibble on.
+
+    A tile counts its points, exponent · tile, which is about what making it has scored.
+    """
     rows = np.arange(65536)
     tiles: list[Any] = [(exponents := (rows >> (4 * i)) & 15) << exponents for i in range(4)]
     values: npt.NDArray[Any] = tiles[0].copy()
@@ -117,16 +106,6 @@ def make_order_search(log2_entries: int = 16) -> OrderSearch:
 
 
 @kernel
-def _slid(board: np.uint64, table: Any) -> np.uint64:
-    return (
-        np.uint64(table[board & _ROW])
-        | (np.uint64(table[(board >> _U16) & _ROW]) << _U16)
-        | (np.uint64(table[(board >> _U32) & _ROW]) << _U32)
-        | (np.uint64(table[board >> _U48]) << _U48)
-    )
-
-
-@kernel
 def _lines_value(board: np.uint64, lines: Any) -> int:
     return int(
         np.int64(lines[board & _ROW])
@@ -146,9 +125,9 @@ def order_value(board: np.uint64, search: OrderSearch) -> int:
 def _slide_both(board: np.uint64, turned: np.uint64, direction: int, rows: RowTables) -> Any:
     """A slide of a board and of its transposition at once, which both are needed to evaluate it."""
     if direction % 2 == 1:
-        after = _slid(board, rows.left if direction == 3 else rows.right)
+        after = slid_rows(board, rows.left if direction == 3 else rows.right)
         return after, transpose(after)
-    after = _slid(turned, rows.left if direction == 0 else rows.right)
+    after = slid_rows(turned, rows.left if direction == 0 else rows.right)
     return transpose(after), after
 
 

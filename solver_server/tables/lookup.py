@@ -30,7 +30,7 @@ _NUMBERS, _ARRANGEMENTS, _OFFSETS, _WIDTH, _VALUES, _FIELDS = 0, 2, 3, 4, 5, 6
 
 
 class TableSet(NamedTuple):
-    """Tables as kernels take them. Empty (`no_tables`), it costs next to nothing.
+    """Tables as kernels take them. Empty, it costs next to nothing.
 
     Attributes:
         masks: uint64 [formations], the locked cells, as nibbles of 15.
@@ -195,11 +195,6 @@ def table_moves(board: np.uint64, rows: RowTables, tables: TableSet, found: Any,
         if best >= 0:
             return int(best)
     return -1
-
-
-def no_tables() -> TableSet:
-    """A set without tables."""
-    return make_table_set(())
 
 
 def make_table_set(tables: Sequence[Table]) -> TableSet:

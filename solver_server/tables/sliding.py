@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from game2048.bitboard import RowTables, transpose
+from game2048.bitboard import RowTables, slid_rows, transpose
 from game2048.jit import kernel
 
 _U0, _U1, _U15 = np.uint64(0), np.uint64(1), np.uint64(15)
@@ -20,34 +20,12 @@ def slide(board: np.uint64, direction: int, height: int, width: int, rows: RowTa
     if height != 4 or width != 4:
         return _slide_any(board, direction, height, width)
     if direction == 3:
-        return _left(board, rows)
+        return slid_rows(board, rows.left)
     if direction == 1:
-        return _right(board, rows)
+        return slid_rows(board, rows.right)
     if direction == 0:
-        return transpose(_left(transpose(board), rows))
-    return transpose(_right(transpose(board), rows))
-
-
-@kernel
-def _left(board: np.uint64, rows: RowTables) -> np.uint64:
-    mask = np.uint64(0xFFFF)
-    return (
-        np.uint64(rows.left[board & mask])
-        | (np.uint64(rows.left[(board >> np.uint64(16)) & mask]) << np.uint64(16))
-        | (np.uint64(rows.left[(board >> np.uint64(32)) & mask]) << np.uint64(32))
-        | (np.uint64(rows.left[board >> np.uint64(48)]) << np.uint64(48))
-    )
-
-
-@kernel
-def _right(board: np.uint64, rows: RowTables) -> np.uint64:
-    mask = np.uint64(0xFFFF)
-    return (
-        np.uint64(rows.right[board & mask])
-        | (np.uint64(rows.right[(board >> np.uint64(16)) & mask]) << np.uint64(16))
-        | (np.uint64(rows.right[(board >> np.uint64(32)) & mask]) << np.uint64(32))
-        | (np.uint64(rows.right[board >> np.uint64(48)]) << np.uint64(48))
-    )
+        return transpose(slid_rows(transpose(board), rows.left))
+    return transpose(slid_rows(transpose(board), rows.right))
 
 
 @kernel

@@ -13,7 +13,7 @@ from game2048.symmetry import isomorphs
 from solver_server.tables.building import Table, solve
 from solver_server.tables.formations import BLOCK, FORMATIONS, HOOK, TableSpec
 from solver_server.tables.indexing import index_of
-from solver_server.tables.lookup import make_table_set, no_tables, table_moves
+from solver_server.tables.lookup import make_table_set, table_moves
 
 UP, RIGHT, DOWN, LEFT = DIRECTIONS
 ROWS = bitboard.make_row_tables()
@@ -137,7 +137,7 @@ def test_the_hook_is_followed_first_where_it_promises_enough(tables: dict[str, T
 def test_an_empty_set_knows_nothing() -> None:
     values = np.zeros(4, dtype=np.int64)
     board = bitboard.from_board(board_of([9, 8, 7, 6, 10, 5], {13: 1}))
-    assert table_moves(board, ROWS, no_tables(), values.copy(), values) == -1
+    assert table_moves(board, ROWS, make_table_set(()), values.copy(), values) == -1
 
 
 def test_a_board_in_no_order_has_no_move(tables: dict[str, Table]) -> None:
