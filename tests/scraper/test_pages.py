@@ -63,8 +63,8 @@ KINDS = [
     Kind("scrolling"),
     Kind("dialog"),
     Kind("spinning"),
-    Kind("chain", rules=(CHAIN,)),
-    Kind("far-end", rules=(FAR_END, SPAWNED.format(8))),
+    Kind("rules", query="?chain", rules=(CHAIN,)),
+    Kind("rules", query="?far-end", rules=(FAR_END, SPAWNED.format(8))),
     Kind("win"),
     Kind("shadow", size=(4, 6)),
     Kind("loose", size=(5, 5)),
@@ -105,7 +105,7 @@ KINDS = [
     Kind("positions", reader="lattice-looks", query="?words"),
     Kind("duel"),
     Kind("in-line"),
-    Kind("large-spawns", rules=(SPAWNED.format(8), SPAWNED.format(16))),
+    Kind("rules", query="?large-spawns", rules=(SPAWNED.format(8), SPAWNED.format(16))),
 ]
 
 WAITING = [
