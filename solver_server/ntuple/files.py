@@ -10,7 +10,8 @@ from pathlib import Path
 import platformdirs
 
 from game2048.errors import SolverError
-from solver_server.ntuple import container, packing, tdl2048, weights
+from solver_server import container
+from solver_server.ntuple import packing, tdl2048, weights
 from solver_server.ntuple.weights import Network
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,6 @@
 """Networks small enough to ship: weights rounded to whole steps, and files of them compressed.
 
-A packed file is a container (`solver_server.ntuple.container`). Its payload is, for each table and stage, two
+A packed file is a container (`solver_server.container`). Its payload is, for each table and stage, two
 xz streams: the low and the high bytes of its weights, each weight w as 2w, or −2w − 1 if it is negative. Of
 stages after the first it is the differences to the stage before, modulo 2**16.
 """
@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from game2048.errors import SolverError
-from solver_server.ntuple import container, weights
+from solver_server import container
+from solver_server.ntuple import weights
 from solver_server.ntuple.patterns import Pattern
 from solver_server.ntuple.weights import Network, WeightsHeader
 

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from game2048.errors import SolverError
 from game2048.spawn import game_state
-from solver_server.ntuple import container, episodes, learning, weights
+from solver_server import container
+from solver_server.ntuple import episodes, learning, weights
 from solver_server.ntuple.learning import (
     BEST_SCORE,
     BEST_TOP,

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from game2048.errors import SolverError
-from solver_server.ntuple import container
+from solver_server import container
 from solver_server.ntuple.network import GridTables, NetworkTables, Weights, make_tables
 from solver_server.ntuple.patterns import Pattern
 

@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from game2048.errors import SolverError
-from solver_server.ntuple import container, files, packing, weights
+from solver_server import container
+from solver_server.ntuple import files, packing, weights
 from solver_server.ntuple.patterns import pattern_for, with_stages
 from solver_server.ntuple.training import Settings, Training
 from solver_server.ntuple.weights import Network

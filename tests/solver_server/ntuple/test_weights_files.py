@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from game2048.errors import SolverError
-from solver_server.ntuple import container, files, tdl2048, weights
+from solver_server import container
+from solver_server.ntuple import files, tdl2048, weights
 from solver_server.ntuple.patterns import PATTERNS, Pattern, pattern_for, with_ranks
 from solver_server.ntuple.player import GreedyPlayer
 from solver_server.ntuple.weights import Network, Phase
