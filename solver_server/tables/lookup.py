@@ -18,12 +18,11 @@ from numba.extending import intrinsic
 from game2048.bitboard import IMAGE_DIRECTIONS, IMAGES, RowTables, next_image, slide
 from game2048.jit import kernel
 from solver_server.tables.building import Table
-from solver_server.tables.formations import Formation
-from solver_server.tables.indexing import locked_mask
+from solver_server.tables.fits import Fits, keeps, make_fits, order_of, top_of
 from solver_server.tables.induction import CERTAIN
-from solver_server.tables.patterns import is_goal, make_patterns
+from solver_server.tables.patterns import is_goal
 
-_U0, _U15 = np.uint64(0), np.uint64(15)
+_U0 = np.uint64(0)
 _NONE = np.uint64(0xFFFFFFFF)
 _SEGMENTS = 6  # of two halves
 _NUMBERS, _ARRANGEMENTS, _OFFSETS, _WIDTH, _VALUES, _FIELDS = 0, 2, 3, 4, 5, 6
@@ -33,32 +32,14 @@ class TableSet(NamedTuple):
     """Tables as kernels take them. Empty, it costs next to nothing.
 
     Attributes:
-        masks: uint64 [formations], the locked cells, as nibbles of 15.
-        pairs: int64 [formations, 9, 2], bit positions of locked cells side by side; then −1.
-        below: int64 [formations, 16], how far below the top the tiles of each cell stay; −1 where locked.
-        patterns: int64 [formations, goals, 16, 2], see `patterns`.
-        lowest: int64 [formations], the lowest top whose goals can be told.
-        rows: int64 [formations, 16], the row in ``tables`` for each top: of the lowest table that reaches it.
-        reaches: int64 [formations, 16], the top of that table.
-        tight: bool [formations], see `Formation`.
-        tops: int64 [formations], of the highest table.
-        trusted: int64 [formations], the least value at which a table is followed.
+        fits: their formations.
         segments: uint64 [formations, 2, 6, 3], shift, mask and left shift that gather the nibbles of each
             half.
         tables: int64 [n, 6], of each table: addresses of the numbers of its halves, of the starts of the
             second half's multisets and of the offsets, how many offsets a row has, address of the values.
     """
 
-    masks: npt.NDArray[np.uint64]
-    pairs: npt.NDArray[np.int64]
-    below: npt.NDArray[np.int64]
-    patterns: npt.NDArray[np.int64]
-    lowest: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int64]
-    reaches: npt.NDArray[np.int64]
-    tight: npt.NDArray[np.bool_]
-    tops: npt.NDArray[np.int64]
-    trusted: npt.NDArray[np.int64]
+    fits: Fits
     segments: npt.NDArray[np.uint64]
     tables: npt.NDArray[np.int64]
 
@@ -121,44 +102,18 @@ def _value_of(board: np.uint64, formation: int, row: int, tables: TableSet) -> i
 
 
 @kernel
-def _top_of(board: np.uint64, formation: int, tables: TableSet) -> int:
-    """The top by which a board fits a formation as it lies; −1 if it does not, or has reached a goal."""
-    smallest: Any = 15
-    for cell in range(16):
-        if tables.below[formation, cell] < 0:
-            smallest = min(smallest, np.int64((board >> np.uint64(4 * cell)) & _U15))
-    top = min(smallest - 1, tables.tops[formation])
-    if top < tables.lowest[formation]:
-        return -1
-    reach = top if tables.tight[formation] else tables.reaches[formation, top]
-    for cell in range(16):
-        below = tables.below[formation, cell]
-        if below >= 0:
-            rank = np.int64((board >> np.uint64(4 * cell)) & _U15)
-            if rank >= smallest or rank > reach - below:
-                return -1
-    for i in range(tables.pairs.shape[1]):
-        if tables.pairs[formation, i, 0] < 0:
-            break
-        one, other = np.uint64(tables.pairs[formation, i, 0]), np.uint64(tables.pairs[formation, i, 1])
-        if (board >> one) & _U15 == (board >> other) & _U15:
-            return -1
-    return -1 if is_goal(board, top, tables.patterns[formation]) else int(top)
-
-
-@kernel
-def _image_moves(
+def image_moves(
     image: np.uint64, formation: int, top: int, rows: RowTables, tables: TableSet, found: Any
 ) -> int:
     """The values of the directions of an image that fits a formation; the largest, 0 if none is of worth."""
     largest = 0
-    row = tables.rows[formation, top]
+    row = tables.fits.tables[formation, top]
     for direction in range(4):
         found[direction] = -1
         after, _ = slide(image, direction, rows)
-        if after == image or (after ^ image) & tables.masks[formation] != _U0:
+        if not keeps(image, after, formation, tables.fits):
             continue
-        if is_goal(after, top, tables.patterns[formation]):
+        if is_goal(after, top, tables.fits.patterns[formation]):
             found[direction] = CERTAIN
         else:
             found[direction] = max(_value_of(after, formation, row, tables), 0)
@@ -167,67 +122,79 @@ def _image_moves(
 
 
 @kernel
-def table_moves(board: np.uint64, rows: RowTables, tables: TableSet, found: Any, values: Any) -> int:
-    """What the first formation that a board fits, and that promises enough, says of its directions.
+def best_direction(found: Any) -> int:
+    """The direction of the largest of four values; of equal ones the first."""
+    best = 0
+    for direction in range(4):
+        if found[direction] > found[best]:
+            best = direction
+    return best
+
+
+@kernel
+def best_image(board: np.uint64, rows: RowTables, tables: TableSet, found: Any) -> Any:
+    """The most promising image of a board in the first formation that it fits and that promises enough.
 
     Args:
         board: the player is to move.
         rows: the row tables.
         tables: see `TableSet`; the formation that comes first is asked first.
         found: int64 [4], scratch.
+
+    Returns:
+        The formation, −1 if no table is to be followed; the image, and its number (`next_image`).
+    """
+    for formation in range(tables.fits.masks.size):
+        largest: Any = max(tables.fits.trusted[formation], 1) - 1
+        number = -1
+        chosen = image = board
+        for turn in range(IMAGES):
+            top = top_of(image, formation, tables.fits)
+            if top >= 0:
+                promised = image_moves(image, formation, top, rows, tables, found)
+                if promised > largest:
+                    largest, chosen, number = promised, image, turn
+            image = next_image(image, turn)
+        if number >= 0:
+            return formation, chosen, number
+    return -1, board, -1
+
+
+@kernel
+def table_moves(board: np.uint64, rows: RowTables, tables: TableSet, found: Any, values: Any) -> int:
+    """What tables say of the directions of a board.
+
+    Args:
+        board: see `best_image`.
+        rows: see `best_image`.
+        tables: see `best_image`.
+        found: see `best_image`.
         values: int64 [4], overwritten: the probability of reaching the goal in units of 1/65,535, and −1
             where a direction moves nothing or a locked tile.
 
     Returns:
         The best direction, or −1 if no table is to be followed.
     """
-    for formation in range(tables.rows.shape[0]):
-        largest, best = max(tables.trusted[formation], 1) - 1, -1
-        image = board
-        for turn in range(IMAGES):
-            top = _top_of(image, formation, tables)
-            if top >= 0 and _image_moves(image, formation, top, rows, tables, found) > largest:
-                for direction in range(4):
-                    values[IMAGE_DIRECTIONS[turn, direction]] = found[direction]
-                    if found[direction] > largest:
-                        largest, best = found[direction], IMAGE_DIRECTIONS[turn, direction]
-            image = next_image(image, turn)
-        if best >= 0:
-            return int(best)
-    return -1
+    formation, image, number = best_image(board, rows, tables, found)
+    if formation < 0:
+        return -1
+    image_moves(image, formation, top_of(image, formation, tables.fits), rows, tables, found)
+    for direction in range(4):
+        values[IMAGE_DIRECTIONS[number, direction]] = found[direction]
+    return int(IMAGE_DIRECTIONS[number, best_direction(found)])
 
 
 def make_table_set(tables: Sequence[Table]) -> TableSet:
     """The tables as kernels take them; the caller keeps ``tables`` alive. All of them on 4×4 boards."""
-    formations: list[Formation] = []
-    for table in tables:
-        if table.spec.formation not in formations:
-            formations.append(table.spec.formation)
-    formations.sort(key=lambda formation: -formation.trusted)
-    count = len(formations)
+    specs = [table.spec for table in tables]
+    formations = order_of(specs)
     made = TableSet(
-        masks=np.array([locked_mask(formation) for formation in formations], dtype=np.uint64),
-        pairs=np.full((count, 9, 2), -1, dtype=np.int64),
-        below=np.full((count, 16), -1, dtype=np.int64),
-        patterns=make_patterns(formations),
-        lowest=np.array([formation.lowest_top for formation in formations], dtype=np.int64),
-        rows=np.full((count, 16), -1, dtype=np.int64),
-        reaches=np.full((count, 16), -1, dtype=np.int64),
-        tight=np.array([formation.tight for formation in formations], dtype=np.bool_),
-        tops=np.full(count, -1, dtype=np.int64),
-        trusted=np.array([round(formation.trusted * CERTAIN) for formation in formations], dtype=np.int64),
-        segments=np.zeros((count, 2, _SEGMENTS, 3), dtype=np.uint64),
+        fits=make_fits(specs),
+        segments=np.zeros((len(formations), 2, _SEGMENTS, 3), dtype=np.uint64),
         tables=np.zeros((len(tables), _FIELDS), dtype=np.int64),
     )
-    for i, formation in enumerate(formations):
-        pairs = formation.neighbours
-        made.pairs[i, : len(pairs)] = 4 * np.array(pairs)
-        made.below[i, formation.moving] = [formation.below_top(cell) for cell in formation.moving]
-    for row, table in sorted(enumerate(tables), key=lambda numbered: -numbered[1].spec.top):
-        i, top = formations.index(table.spec.formation), table.spec.top
-        made.tops[i] = max(made.tops[i], top)
-        made.rows[i, : top + 1] = row
-        made.reaches[i, : top + 1] = top
+    for row, table in enumerate(tables):
+        i = formations.index(table.spec.formation)
         for half, arrays in enumerate((table.index.first, table.index.second)):
             made.segments[i, half, : arrays.shifts.size] = np.stack(
                 (arrays.shifts, arrays.masks, arrays.lefts), axis=1
