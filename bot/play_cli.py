@@ -75,7 +75,7 @@ def game_options(command: Command) -> Command:
         click.option(
             "--tables",
             is_flag=True,
-            help="Let any engine play by the endgame tables that are built (docs/tables.md).",
+            help="Let any engine play by endgame tables, as order always does (docs/tables.md).",
         ),
         click.option(
             "--server",

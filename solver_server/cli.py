@@ -18,7 +18,6 @@ from game2048.direction import DIRECTIONS
 from game2048.wire import default_for
 from solver_server.agent import Decision, Limit
 from solver_server.engines import (
-    DEFAULT_ENGINE,
     ENGINES,
     NETWORK_ENGINE,
     TABLES_ENGINE,
@@ -32,8 +31,8 @@ from solver_server.pool import EngineOffer
 _engine = click.option(
     "--engine",
     type=click.Choice(tuple(ENGINES)),
-    help=f"The engine that plays. [default: {TABLES_ENGINE} if endgame tables are built, else "
-    f"{DEFAULT_ENGINE}; where that knows no such board, fast]",
+    help=f"The engine that plays. [default: {TABLES_ENGINE}, or {NETWORK_ENGINE} with --weights; where that "
+    "knows no such board, fast]",
 )
 _weights = click.option(
     "--weights",
@@ -52,7 +51,7 @@ _time_ms = click.option(
 _tables = click.option(
     "--tables/--no-tables",
     default=False,
-    help="Let any engine play by the endgame tables that are built (docs/tables.md).",
+    help="Let any engine play by endgame tables, as order always does (docs/tables.md).",
 )
 _search_threads = click.option(
     "--search-threads",

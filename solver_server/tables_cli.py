@@ -104,6 +104,40 @@ def remove(names: tuple[str, ...], folder: Path | None, everything: bool) -> Non
         click.echo(f"removed {path} ({size / 1e6:,.1f} MB)")
 
 
+@tables.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@_folder
+@click.option("--games", type=click.IntRange(1), default=300, show_default=True, help="Played to begin with.")
+@click.option(
+    "--visits", type=click.IntRange(1), default=600_000_000, show_default=True, help="Boards to meet."
+)
+@click.option(
+    "--count", type=click.IntRange(1, 1 << 24), default=10_000_000, show_default=True, help="Boards to keep."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of games and visits.")
+def distil(file: Path, folder: Path | None, games: int, visits: int, count: int, seed: int) -> None:
+    """Write the best moves of the boards that play by the tables meets most into FILE.
+
+    Such a set comes with bot2048 and serves until tables are built. It takes some twenty minutes and 600 MB.
+    """
+    from tqdm import tqdm
+
+    from game2048.errors import SolverError
+    from solver_server.tables import storage
+    from solver_server.tables.agent import load_all
+    from solver_server.tables.distilling import distil_into
+
+    where = folder or storage.folder()
+    known = load_all(where)
+    if not known:
+        raise SolverError(f"no endgame tables in {where}: make them by `bot2048 tables build`")
+    with tqdm(desc=file.name, unit=" boards", unit_scale=True, total=visits) as bar:
+        kept = distil_into(
+            file, known, games=games, visits=visits, count=count, seed=seed, advance=_update(bar)
+        )
+    click.echo(f"{file}: {kept:,} boards, {file.stat().st_size / 1e6:,.1f} MB")
+
+
 def _chosen(names: tuple[str, ...], where: Path, *, unfinished: bool = False) -> list[Path]:
     """The files of the named tables, or of all.
 

@@ -1,4 +1,4 @@
-"""Play by endgame tables: where a board fits one, what it knows exactly takes the place of a search."""
+"""Play by endgame tables: where a board fits one, what it knows takes the place of a search."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -14,8 +15,9 @@ from game2048.board import Board
 from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
 from solver_server.agent import Agent, Decision, Limit
-from solver_server.tables import storage
+from solver_server.tables import distilled, storage
 from solver_server.tables.building import Table, load
+from solver_server.tables.distilled import DistilledSet, distilled_move
 from solver_server.tables.induction import CERTAIN
 from solver_server.tables.lookup import make_table_set, table_moves
 
@@ -24,38 +26,75 @@ log = logging.getLogger(__name__)
 _PLAYED = 1  # the depth of a decision by table: it looks at what each direction leads to
 
 
+class Knowledge(Protocol):
+    """What is known of late boards, in a form that one thread may ask."""
+
+    def moves(self, board: np.uint64) -> tuple[int, Sequence[float]]:
+        """The best direction of a board, −1 if nothing is known of it; and what each direction is worth."""
+        ...
+
+
+class ExactKnowledge:
+    """Tables as they were built; directions are worth a probability, 0 for what moves a locked tile.
+
+    Args:
+        tables: all of 4×4 boards.
+    """
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        self._tables = tables  # whose memory the set only has the addresses of
+        self._set = make_table_set(tables)
+        self._rows = bitboard.make_row_tables()
+        self._values, self._scratch = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
+
+    def moves(self, board: np.uint64) -> tuple[int, Sequence[float]]:
+        """See `Knowledge.moves`."""
+        best = table_moves(board, self._rows, self._set, self._scratch, self._values)
+        return int(best), [max(int(value), 0) / CERTAIN for value in self._values]
+
+
+class DistilledKnowledge:
+    """A distilled set; the best direction is worth 1, all others 0, since no more is known of them.
+
+    Args:
+        known: shared, not copied.
+    """
+
+    def __init__(self, known: DistilledSet) -> None:
+        self._set = known
+        self._rows = bitboard.make_row_tables()
+
+    def moves(self, board: np.uint64) -> tuple[int, Sequence[float]]:
+        """See `Knowledge.moves`."""
+        best = int(distilled_move(board, self._rows, self._set))
+        return best, [float(direction == best) for direction in range(4)]
+
+
 class TableAgent:
     """Plays the best move by the tables, and an engine's where they are not to be followed. One instance
     serves one thread.
 
     Args:
         agent: chooses where no table does.
-        tables: all of 4×4 boards.
+        knowledge: what is known of 4×4 boards.
     """
 
-    def __init__(self, agent: Agent, tables: Sequence[Table]) -> None:
+    def __init__(self, agent: Agent, knowledge: Knowledge) -> None:
         self._agent = agent
-        self._tables = tables  # whose memory the set only has the addresses of
-        self._set = make_table_set(tables)
-        self._rows = bitboard.make_row_tables()
-        self._values, self._scratch = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
+        self._knowledge = knowledge
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
-        """See `Agent.choose`; the values of a table are probabilities, 0 for what moves a locked tile."""
+        """See `Agent.choose`; for the values of directions see `Knowledge`."""
         begun = time.perf_counter()
-        if not self._tables or (board.rows, board.columns) != (4, 4):
+        if (board.rows, board.columns) != (4, 4):
             return self._agent.choose(board, limit)
-        values = self._values
-        packed = np.uint64(bitboard.downgrade(grid.from_board(board)))
-        best = table_moves(packed, self._rows, self._set, self._scratch, values)
+        best, values = self._knowledge.moves(np.uint64(bitboard.downgrade(grid.from_board(board))))
         if best < 0:
             return self._agent.choose(board, limit)
         return Decision(
             direction=DIRECTIONS[best],
             values={
-                direction: max(int(values[direction.index]), 0) / CERTAIN
-                for direction in DIRECTIONS
-                if board.slide(direction).moved
+                direction: values[direction.index] for direction in DIRECTIONS if board.slide(direction).moved
             },
             depth=_PLAYED,
             nodes=len(DIRECTIONS),
@@ -69,13 +108,34 @@ def load_all(folder: Path | None = None) -> list[Table]:
     Args:
         folder: where they are; by default that of `bot2048 tables`.
     """
-    where = folder or storage.folder()
     tables = []
-    for path in storage.list_files(where):
+    for path in storage.list_files(folder or storage.folder()):
         try:
             tables.append(load(path))
         except SolverError as error:
             log.warning("%s; playing without it", error)
-    if not tables:
-        log.warning("no endgame tables in %s; `bot2048 tables build` makes them, in some minutes", where)
     return tables
+
+
+class Library:
+    """What there is to know: the tables that are built or, where there are none, the set that comes with the
+    project. Loaded once, for any number of threads.
+
+    Args:
+        folder: where tables are; by default that of `bot2048 tables`.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._tables = load_all(folder)
+        self._set: DistilledSet | None = None
+        if not self._tables:
+            self._set = distilled.load()
+            log.info(
+                "no endgame tables in %s; playing by the small set that comes with bot2048 "
+                "(`bot2048 tables build` makes the tables, in some minutes)",
+                folder or storage.folder(),
+            )
+
+    def knowledge(self) -> Knowledge:
+        """It, for one more thread."""
+        return ExactKnowledge(self._tables) if self._set is None else DistilledKnowledge(self._set)

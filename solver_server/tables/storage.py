@@ -106,17 +106,6 @@ def list_files(where: Path) -> list[Path]:
     return sorted(where.glob("*" + SUFFIX)) if where.is_dir() else []
 
 
-def holds_tables() -> bool:
-    """Whether there is a finished table in the folder that play takes them from."""
-    for path in list_files(folder()):
-        try:
-            read_header(path)
-        except SolverError:
-            continue
-        return True
-    return False
-
-
 def read_header(path: Path) -> Header:
     """The header of a table file, finished or not.
 

@@ -12,8 +12,6 @@ from game2048 import Board, Direction
 from game2048.errors import SolverError
 from solver_server.agent import Agent, Limit
 from solver_server.engines import DEFAULT_ENGINE, ENGINES, TABLES_ENGINE, spec_of, strongest
-from solver_server.tables import building
-from solver_server.tables.formations import BLOCK, TableSpec
 
 MIDDLE = Board.from_text("2 4 8 16 / 0 0 2 4 / 2 0 64 8 / 0 2 256 512")
 
@@ -107,18 +105,12 @@ def test_limits_out_of_range_are_told(name: str, limit: Limit, agents: dict[str,
 def test_unknown_engines_are_told_with_the_known_ones() -> None:
     with pytest.raises(
         SolverError,
-        match="engine 'deep' is unknown: expected one of ntuple, fast, order, composite, gradient",
+        match="engine 'deep' is unknown: expected one of order, ntuple, fast, composite, gradient",
     ):
         spec_of("deep")
     assert DEFAULT_ENGINE in ENGINES
 
 
-def test_with_tables_built_the_engine_that_lives_by_them_plays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BOT2048_TABLES", str(tmp_path))
-    (tmp_path / "torn.t2048").write_bytes(b"nothing of the kind")
-    assert strongest() == DEFAULT_ENGINE == "ntuple"
-    building.build(TableSpec(BLOCK, 4, slack=8, large=2, spare=3), tmp_path)
+def test_the_engine_that_lives_by_tables_plays_unless_a_network_is_asked_for(tmp_path: Path) -> None:
     assert strongest() == TABLES_ENGINE == "order"
-    assert strongest(weights=tmp_path / "mine.n2048") == "ntuple"
+    assert strongest(weights=tmp_path / "mine.n2048") == DEFAULT_ENGINE == "ntuple"

@@ -18,7 +18,7 @@ from fake_engines import Gated, offer
 from solver_server import cli
 
 agent = Gated()
-cli._engine_offers = lambda *_: [offer(agent, "ntuple")]
+cli._engine_offers = lambda *_: [offer(agent, "order")]
 def tell():
     agent.searching.acquire()
     print("searching", flush=True)
@@ -157,7 +157,7 @@ def test_serve_tells_that_the_port_is_in_use(begin: Begin) -> None:
         (["--time-ms", "nan"], 1, "time_ms nan is out of range"),
         (["--allow-origin", "*"], 1, "scheme://host"),
         (["--token", "two words"], 1, "the token is not usable"),
-        (["--engine", "stockfish"], 2, "is not one of 'ntuple'"),
+        (["--engine", "stockfish"], 2, "is not one of 'order'"),
         (["--port", "65536"], 2, "--port"),
     ],
 )
@@ -205,7 +205,7 @@ def test_hint_says_that_the_game_is_over() -> None:
         (["2 3 / 0 0"], 1, "3 in row 1, column 2 is no tile"),
         (["2 4 / 0"], 1, "ragged"),
         ([OPEN, "--depth", "99"], 1, "depth 99 is out of range"),
-        ([OPEN, "--engine", "stockfish"], 2, "is not one of 'ntuple'"),
+        ([OPEN, "--engine", "stockfish"], 2, "is not one of 'order'"),
     ],
 )
 def test_hint_refuses_what_it_cannot_do(arguments: list[str], code: int, said: str) -> None:

@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from game2048.errors import SolverError
-from solver_server.tables import defaults, storage
+from solver_server.tables import defaults, distilled, storage
 from solver_server.tables.building import build
-from solver_server.tables.formations import Formation, TableSpec
+from solver_server.tables.formations import BLOCK, Formation, TableSpec
 from solver_server.tables_cli import tables
 
 SMALL = Formation("small", "##0/011/111", ("..0/.11/...", ".../01./.1."))
@@ -74,3 +74,13 @@ def test_build_makes_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     run("build", "--folder", str(tmp_path))
     assert {path.name: path.stat().st_mtime_ns for path in storage.list_files(tmp_path)} == made
     assert "small-8: good" in run("verify", "small", "--folder", str(tmp_path))
+
+
+def test_distil_writes_a_set_of_the_tables_that_are_built(tmp_path: Path) -> None:
+    file = tmp_path / "mine.distilled"
+    with pytest.raises(SolverError, match="no endgame tables in"):
+        run("distil", str(file), "--folder", str(tmp_path))
+    build(TableSpec(BLOCK, 5, slack=8, large=3, spare=2), tmp_path)
+    arguments = ("--games", "2", "--visits", "3000", "--count", "50")
+    assert "50 boards" in run("distil", str(file), "--folder", str(tmp_path), *arguments)
+    assert distilled.load(file).numbers.size == 50

@@ -1,0 +1,214 @@
+"""A distilled set says what its tables say, of the boards that it has, and nothing of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from game2048 import Board, bitboard
+from game2048.bitboard import IMAGE_DIRECTIONS, IMAGES, next_image
+from game2048.direction import DIRECTIONS
+from game2048.errors import SolverError
+from solver_server import container
+from solver_server.agent import Limit
+from solver_server.engines import spec_of, strongest
+from solver_server.tables import building, distilled, distilling, storage
+from solver_server.tables.building import Table, solve
+from solver_server.tables.distilled import DistilledSet, distilled_move, make_numbering, number_of
+from solver_server.tables.fits import order_of, top_of
+from solver_server.tables.formations import BLOCK, HOOK, TableSpec
+from solver_server.tables.lookup import image_moves, make_table_set
+
+UP, RIGHT, DOWN, LEFT = (direction.index for direction in DIRECTIONS)
+ROWS = bitboard.make_row_tables()
+SPECS = (TableSpec(HOOK, 5, slack=8, large=3, spare=2), TableSpec(BLOCK, 5, slack=8, large=3, spare=2))
+FULL_SIZE = (TableSpec(HOOK, 7), TableSpec(BLOCK, 8))
+LARGE = (15, 14, 13, 12, 11, 10)
+
+Made = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]
+
+
+@pytest.fixture(scope="module")
+def tables() -> list[Table]:
+    return [solve(spec) for spec in SPECS]
+
+
+@pytest.fixture(scope="module")
+def made(tables: list[Table]) -> Made:
+    return distilling.distil(tables, games=3, visits=60_000, count=3_000, seed=5, log2_slots=17)
+
+
+def board_numbered(number: int, specs: tuple[TableSpec, ...] = SPECS) -> np.uint64:
+    """A board of that number, large tiles on its locked cells."""
+    formations = order_of(specs)
+    firsts = [int(first) for first in make_numbering(specs).firsts]
+    which = max(i for i, first in enumerate(firsts) if first <= number)
+    formation, rest = formations[which], number - firsts[which]
+    top = next(spec.top for spec in specs if spec.formation == formation)
+    board = sum(rank << (4 * cell) for rank, cell in zip(LARGE, formation.locked, strict=False))
+    for cell in formation.moving:
+        rest, rank = divmod(rest, top - formation.below_top(cell) + 1)
+        board |= rank << (4 * cell)
+    assert rest == 0
+    return np.uint64(board)
+
+
+def move_at(moves: npt.NDArray[np.uint8], place: int) -> int:
+    return int(moves[place // 4]) >> (2 * (place % 4)) & 3
+
+
+def test_boards_are_numbered_by_formation_and_moving_tiles() -> None:
+    numbering = make_numbering(FULL_SIZE)
+    # The hook comes first. Its cells hold 7, 8, 7, 7 · 7 · 7 · 7 and 6 · 6 · 6 · 6 kinds of tile, none too.
+    assert list(numbering.firsts) == [0, 7 * 8 * 7 * 7**4 * 6**4]
+    # A 4 on cell 7, which counts 7 · 8, and a 2 on cell 11, which counts 7 · 8 · 7 · 7³.
+    board = np.uint64((2 << 28) | (1 << 44) | 0x00FE_0DCB)
+    assert number_of(board, 0, numbering) == 2 * 56 + 392 * 343
+    assert number_of(board_numbered(1_500_000_000, FULL_SIZE), 1, numbering) == 1_500_000_000
+
+
+def test_a_set_that_would_not_fit_32_bits_is_refused() -> None:
+    with pytest.raises(SolverError, match="are too many for a distilled set"):
+        make_numbering((TableSpec(HOOK, 9), TableSpec(BLOCK, 9)))
+
+
+def test_every_move_is_the_best_by_the_tables(tables: list[Table], made: Made) -> None:
+    numbers, moves = made
+    assert numbers.size == 3_000
+    assert (np.diff(numbers.astype(np.int64)) > 0).all()
+    known = make_table_set(tables)
+    values = np.zeros(4, dtype=np.int64)
+    seen = set()
+    for place, number in enumerate(numbers):
+        board = board_numbered(int(number))
+        formation = int(number >= known_firsts()[1])
+        top = top_of(board, formation, known.fits)
+        largest = image_moves(board, formation, top, ROWS, known, values)
+        assert values[move_at(moves, place)] == largest > 0
+        seen.add(move_at(moves, place))
+    assert len(seen) == 4
+
+
+def known_firsts() -> list[int]:
+    return [int(first) for first in make_numbering(SPECS).firsts]
+
+
+def test_boards_met_most_are_kept_first(tables: list[Table], made: Made) -> None:
+    few, _ = distilling.distil(tables, games=3, visits=60_000, count=200, seed=5, log2_slots=17)
+    assert set(few) < set(made[0])
+    assert few.size == 200
+
+
+def test_a_set_answers_in_every_image(
+    made: Made,
+) -> None:
+    known = distilled.make_set(SPECS, *made)
+    asked = 0
+    for place in range(0, made[0].size, 50):
+        image = board_numbered(int(made[0][place]))
+        answers = set()
+        for turn in range(IMAGES):
+            move = distilled_move(image, ROWS, known)
+            answers.add(int(IMAGE_DIRECTIONS[turn, move]) if move >= 0 else -1)
+            image = np.uint64(next_image(image, turn))
+        assert -1 not in answers
+        asked += len(answers) == 1  # a board that fits in two images may have two best moves
+    assert asked > 40
+
+
+def empty_set() -> DistilledSet:
+    return distilled.make_set(SPECS, np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8))
+
+
+def test_a_goal_at_hand_needs_no_set() -> None:
+    # 16 · 8 · 4 · 4 below the block; left brings the upper 4 beside the 8.
+    board = Board.from_text("4096 2048 1024 0 / 512 256 32 0 / 16 8 0 4 / 4 2 0 4")
+    assert distilled_move(bitboard.from_board(board), ROWS, empty_set()) == LEFT
+
+
+def test_of_what_is_not_in_it_a_set_says_nothing(
+    made: Made,
+) -> None:
+    known = distilled.make_set(SPECS, *made)
+    assert distilled_move(np.uint64(0x1234), ROWS, known) == -1
+    # Without moving tiles there is no goal at hand, and play never meets such a board: two tiles spawn first.
+    bare = board_numbered(0)
+    assert 0 not in made[0]
+    assert distilled_move(bare, ROWS, known) == -1
+    in_it = board_numbered(int(made[0][0]))
+    assert distilled_move(in_it, ROWS, known) >= 0
+    assert distilled_move(in_it, ROWS, empty_set()) == -1
+
+
+def test_a_file_holds_the_set(tmp_path: Path, made: Made) -> None:
+    path = tmp_path / "some.distilled"
+    tables_told = [storage.header_of(spec, 1) for spec in SPECS]
+    distilled.save(path, distilled.DistilledHeader(tables=tables_told, games=3, visits=60_000, seed=5), *made)
+    known = distilled.load(path)
+    assert np.array_equal(known.numbers, made[0])
+    assert np.array_equal(known.moves, made[1])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-7] + bytes([whole[-7] ^ 1]) + whole[-6:])
+    with pytest.raises(SolverError, match="is damaged: its SHA-256"):
+        distilled.load(path)
+    header, _ = container.read_header(tmp_path / "some.distilled")
+    for text, told in (
+        (header.replace(b'"count":3000', b'"count":3001'), "has not the size of 3001 bytes"),
+        (header.replace(b'"kind":"distilled"', b'"kind":"weights"'), "is no distilled set"),
+        (header.replace(b'"lengths":[', b'"lengths":[1,'), "its streams do not add up"),
+    ):
+        container.write(path, text, np.frombuffer(whole[4096:], dtype=np.uint8))
+        with pytest.raises(SolverError, match=told):
+            distilled.load(path)
+
+
+def test_without_a_table_taken_up_there_is_nothing_to_distil(tables: list[Table]) -> None:
+    with pytest.raises(SolverError, match="in 0 games no table was taken up"):
+        distilling.distil(tables, games=0, visits=10, count=10)
+
+
+def test_tables_on_disk_are_distilled_into_a_file(tmp_path: Path) -> None:
+    for spec in SPECS:
+        building.build(spec, tmp_path)
+    built = [building.load(path) for path in storage.list_files(tmp_path)]
+    told: list[int] = []
+    kept = distilling.distil_into(
+        tmp_path / "out.distilled", built, games=2, visits=5_000, count=100, advance=told.append
+    )
+    assert kept == 100
+    assert sum(told) == 5_000
+    header = distilled.decoded(Path("out"), container.read_header(tmp_path / "out.distilled")[0])
+    assert [table.sha256 for table in header.tables] == [table.sha256 for table in built]
+    assert (header.count, header.games, header.visits) == (100, 2, 5_000)
+
+
+def test_the_set_that_comes_with_the_project_plays_by_its_rules() -> None:
+    known = distilled.load()
+    assert distilled.SHIPPED.stat().st_size <= 10_000_000
+    assert known.numbers.size > 1_000_000
+    assert (np.diff(known.numbers.astype(np.int64)) > 0).all()
+    for place in np.random.default_rng(1).integers(0, known.numbers.size, 2_000):
+        board = board_numbered(int(known.numbers[place]), FULL_SIZE)
+        direction = move_at(known.moves, int(place))
+        after, _ = bitboard.slide(board, direction, ROWS)
+        formation = int(np.searchsorted(known.numbering.firsts, known.numbers[place], side="right")) - 1
+        assert after != board
+        assert (np.uint64(after) ^ board) & known.fits.masks[formation] == 0
+
+
+def test_the_strongest_engine_plays_by_it_where_no_tables_are_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOT2048_TABLES", str(tmp_path))
+    (tmp_path / "torn.t2048").write_bytes(b"nothing of the kind")
+    known = distilled.load()
+    agent = spec_of(strongest()).create()
+    for place in (0, known.numbers.size // 2, known.numbers.size - 1):
+        board = board_numbered(int(known.numbers[place]), FULL_SIZE)
+        decision = agent.choose(bitboard.to_board(board), Limit())
+        assert decision is not None
+        assert decision.values[decision.direction] == 1.0
+        assert decision.depth == 1  # looked up, not searched
