@@ -12,6 +12,8 @@ import click
 if TYPE_CHECKING:  # imports numba
     from tqdm import tqdm
 
+    from solver_server.tables.building import Table
+
 _folder = click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
@@ -59,8 +61,8 @@ def _update(bar: tqdm[NoReturn]) -> Callable[[int], None]:
 @tables.command(name="list")
 @_folder
 def list_tables(folder: Path | None) -> None:
-    """List the tables that are built."""
-    from solver_server.tables import storage
+    """List the tables that are built, and the set that serves until there are any."""
+    from solver_server.tables import distilled, storage
 
     where = folder or storage.folder()
     for path in storage.list_files(where):
@@ -69,22 +71,45 @@ def list_tables(folder: Path | None) -> None:
             f"{header.spec.name:<14} {header.positions:>13,} positions {path.stat().st_size / 1e6:>9,.1f} MB"
             f"  {header.picture}"
         )
+    count, size = distilled.read_header(distilled.SHIPPED).count, distilled.SHIPPED.stat().st_size
+    click.echo(
+        f"{distilled.SHIPPED.name:<14} {count:>13,} moves     {size / 1e6:>9,.1f} MB  comes with bot2048"
+    )
 
 
 @tables.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @_folder
 def verify(names: tuple[str, ...], folder: Path | None) -> None:
-    """Check the digests of tables, and 10,000 positions of each against their neighbours."""
+    """Check the digests of tables, and 10,000 positions of each against their neighbours.
+
+    Where all are built, and none is named, the moves that come with bot2048 are compared with them, too.
+    """
     from tqdm import tqdm
 
-    from solver_server.tables import storage
-    from solver_server.tables.checking import check_file
+    from solver_server.tables import distilled, storage
+    from solver_server.tables.checking import check_file, check_set
 
-    for path in _chosen(names, folder or storage.folder()):
+    where = folder or storage.folder()
+    for path in _chosen(names, where):
         with tqdm(desc=path.stem, unit="B", unit_scale=True, total=path.stat().st_size - storage.PAGE) as bar:
             check_file(path, _update(bar))
         click.echo(f"{path.stem}: good")
+    if not names and (tables_of_set := _tables_of_set(where)):
+        check_set(distilled.load(distilled.SHIPPED), tables_of_set)
+        click.echo(f"{distilled.SHIPPED.name}: good")
+
+
+def _tables_of_set(where: Path) -> list[Table]:
+    """The tables that the set which comes along was made of; none unless all of them are there."""
+    from solver_server.tables import distilled, storage
+    from solver_server.tables.building import load
+
+    told = distilled.read_header(distilled.SHIPPED).tables
+    digests = {storage.read_header(path).sha256: path for path in storage.list_files(where)}
+    return (
+        [load(digests[table.sha256]) for table in told] if digests.keys() >= {t.sha256 for t in told} else []
+    )
 
 
 @tables.command()

@@ -1,20 +1,26 @@
-"""Whether a table is what it should be: its digest, and its own equation at drawn positions."""
+"""Whether a table is what it should be, by its digest and by its own equation at drawn positions; and whether
+moves that were distilled of tables are theirs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from game2048.bitboard import RowTables, make_row_tables
 from game2048.errors import SolverError
 from game2048.jit import kernel
 from game2048.spawn import next_random
 from solver_server.tables import storage
 from solver_server.tables.building import Table, load, make_rules
+from solver_server.tables.distilled import DistilledSet, move_at
+from solver_server.tables.fits import order_of, top_of
 from solver_server.tables.indexing import Index, Layers, index_of, make_index, multiset_of, number_of
 from solver_server.tables.induction import Rules, Values, best_of
+from solver_server.tables.lookup import TableSet, best_direction, image_moves, make_table_set
 
 SAMPLE = 10_000
 
@@ -102,3 +108,58 @@ def check_file(path: Path, advance: Callable[[int], None] = lambda count: None, 
             f"table {path} is damaged: its digest is not the one it names; remove it and build it again"
         )
     check_equation(table, sample)
+
+
+@kernel
+def _first_worse(
+    known: DistilledSet, cells: Any, locked: Any, rows: RowTables, tables: TableSet, found: Any
+) -> int:
+    """The place of the first board of a set whose move is not the best by the tables; −1 if there is none."""
+    firsts, strides = known.numbering.firsts, known.numbering.strides
+    for place in range(known.numbers.size):
+        number = np.uint64(known.numbers[place])
+        formation = 0
+        while formation + 1 < firsts.size and firsts[formation + 1] <= number:
+            formation += 1
+        rest = number - firsts[formation]
+        board = locked[formation]
+        for i in range(cells.shape[1]):
+            cell = cells[formation, i]
+            if cell < 0:
+                break
+            rank = rest // strides[formation, cell]
+            rest -= rank * strides[formation, cell]
+            board |= rank << np.uint64(4 * cell)
+        top = top_of(board, formation, tables.fits)
+        move = move_at(place, known)
+        if top < 0 or image_moves(board, formation, top, rows, tables, found) <= 0:
+            return place
+        if found[move] != found[best_direction(found)]:
+            return place
+    return -1
+
+
+def check_set(known: DistilledSet, tables: Sequence[Table]) -> None:
+    """Compare every move of a distilled set with the tables that it was made of.
+
+    Args:
+        known: the set.
+        tables: those of its formations.
+
+    Raises:
+        SolverError: a move is not the best.
+    """
+    formations = order_of([table.spec for table in tables])
+    cells = np.full((len(formations), 16), -1, dtype=np.int64)
+    locked = np.zeros(len(formations), dtype=np.uint64)
+    for i, formation in enumerate(formations):
+        # From the largest stride down, as a number is taken apart.
+        cells[i, : len(formation.moving)] = formation.moving[::-1]
+        # Large tiles that differ; which, makes no difference.
+        locked[i] = sum((15 - place) << (4 * cell) for place, cell in enumerate(formation.locked))
+    rows, found = make_row_tables(), np.zeros(4, dtype=np.int64)
+    place = _first_worse(known, cells, locked, rows, make_table_set(tables), found)
+    if place >= 0:
+        raise SolverError(
+            f"move {place:,} of the distilled set is not the best by the tables: install bot2048 again"
+        )

@@ -144,6 +144,12 @@ def make_set(specs: Sequence[TableSpec], numbers: Numbers, moves: Bytes) -> Dist
 
 
 @kernel
+def move_at(place: int, known: DistilledSet) -> int:
+    """The direction for the board at a place of the set."""
+    return int(np.int64(known.moves[place >> 2] >> (2 * (place & 3))) & 3)
+
+
+@kernel
 def _known_move(number: np.uint64, known: DistilledSet) -> int:
     """The direction for a board by its number; −1 if the set has none."""
     bucket = np.int64(number >> _BUCKET_BITS)
@@ -158,7 +164,7 @@ def _known_move(number: np.uint64, known: DistilledSet) -> int:
             high = middle
     if low == known.buckets[bucket + 1] or known.numbers[low] != number:
         return -1
-    return int(np.int64(known.moves[low >> 2] >> (2 * (low & 3))) & 3)
+    return int(move_at(low, known))
 
 
 @kernel
@@ -206,6 +212,15 @@ def save(path: Path, header: DistilledHeader, numbers: Numbers, moves: Bytes) ->
     container.write(path, msgspec.json.encode(full), np.frombuffer(b"".join(streams), dtype=np.uint8))
 
 
+def read_header(path: Path) -> DistilledHeader:
+    """The header of a file.
+
+    Raises:
+        SolverError: it is missing, or another kind of file.
+    """
+    return _decoded(path, container.read_header(path)[0])
+
+
 def load(path: Path = SHIPPED) -> DistilledSet:
     """A set from its file.
 
@@ -213,7 +228,7 @@ def load(path: Path = SHIPPED) -> DistilledSet:
         SolverError: it is missing, damaged, or no such file.
     """
     contents = container.read(path, in_memory=True)
-    header = decoded(path, contents.header)
+    header = _decoded(path, contents.header)
     if len(header.lengths) != _PLANES + 1 or sum(header.lengths) != contents.payload.size:
         raise SolverError(f"{path} is damaged: its streams do not add up to {contents.payload.size} bytes")
     ends = np.cumsum(header.lengths)
@@ -226,12 +241,7 @@ def load(path: Path = SHIPPED) -> DistilledSet:
     return make_set([table.spec for table in header.tables], np.cumsum(gaps, dtype=np.uint32), planes[-1])
 
 
-def decoded(path: Path, header: bytes) -> DistilledHeader:
-    """The header of a file.
-
-    Raises:
-        SolverError: it is another kind of file.
-    """
+def _decoded(path: Path, header: bytes) -> DistilledHeader:
     try:
         return msgspec.json.decode(header, type=DistilledHeader)
     except msgspec.DecodeError as error:

@@ -17,6 +17,7 @@ from solver_server.agent import Limit
 from solver_server.engines import spec_of, strongest
 from solver_server.tables import building, distilled, distilling, storage
 from solver_server.tables.building import Table, solve
+from solver_server.tables.checking import check_set
 from solver_server.tables.distilled import DistilledSet, distilled_move, make_numbering, number_of
 from solver_server.tables.fits import order_of, top_of
 from solver_server.tables.formations import BLOCK, HOOK, TableSpec
@@ -90,6 +91,22 @@ def test_every_move_is_the_best_by_the_tables(tables: list[Table], made: Made) -
         assert values[move_at(moves, place)] == largest > 0
         seen.add(move_at(moves, place))
     assert len(seen) == 4
+
+
+def test_a_set_is_checked_against_its_tables(tables: list[Table], made: Made) -> None:
+    numbers, moves = made
+    check_set(distilled.make_set(SPECS, numbers, moves), tables)
+    known = make_table_set(tables)
+    values = np.zeros(4, dtype=np.int64)
+    for place in (0, numbers.size // 2, numbers.size - 1):
+        board = board_numbered(int(numbers[place]))
+        formation = int(numbers[place] >= known_firsts()[1])
+        best = image_moves(board, formation, top_of(board, formation, known.fits), ROWS, known, values)
+        worse = int(np.flatnonzero(values < best)[0])
+        wrong = moves.copy()
+        wrong[place // 4] ^= (move_at(moves, place) ^ worse) << (2 * (place % 4))
+        with pytest.raises(SolverError, match=f"move {place:,} of the distilled set is not the best"):
+            check_set(distilled.make_set(SPECS, numbers, wrong), tables)
 
 
 def known_firsts() -> list[int]:
@@ -180,7 +197,7 @@ def test_tables_on_disk_are_distilled_into_a_file(tmp_path: Path) -> None:
     )
     assert kept == 100
     assert sum(told) == 5_000
-    header = distilled.decoded(Path("out"), container.read_header(tmp_path / "out.distilled")[0])
+    header = distilled.read_header(tmp_path / "out.distilled")
     assert [table.sha256 for table in header.tables] == [table.sha256 for table in built]
     assert (header.count, header.games, header.visits) == (100, 2, 5_000)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -28,7 +29,9 @@ def run(*arguments: str) -> str:
 
 def test_list_names_each_table(folder: Path) -> None:
     assert "small-16" in run("list", "--folder", str(folder))
-    assert run("list", "--folder", str(folder / "nothing-here")) == ""
+    (line,) = run("list", "--folder", str(folder / "nothing-here")).splitlines()
+    assert line.startswith("4x4.distilled")
+    assert line.endswith("comes with bot2048")
 
 
 def test_verify_says_good_and_finds_a_flipped_bit(folder: Path) -> None:
@@ -84,3 +87,18 @@ def test_distil_writes_a_set_of_the_tables_that_are_built(tmp_path: Path) -> Non
     arguments = ("--games", "2", "--visits", "3000", "--count", "50")
     assert "50 boards" in run("distil", str(file), "--folder", str(tmp_path), *arguments)
     assert distilled.load(file).numbers.size == 50
+
+
+def test_verify_compares_the_set_that_comes_along_with_the_tables_it_is_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(TableSpec(BLOCK, 5, slack=8, large=3, spare=2), tmp_path)
+    assert "distilled" not in run("verify", "--folder", str(tmp_path))  # it is of other tables
+    file = tmp_path / "mine.distilled"
+    run("distil", str(file), "--folder", str(tmp_path), "--games", "2", "--visits", "3000", "--count", "50")
+    monkeypatch.setattr(distilled, "SHIPPED", file)
+    assert "mine.distilled: good" in run("verify", "--folder", str(tmp_path))
+    known, header = distilled.load(file), distilled.read_header(file)
+    distilled.save(file, header, known.numbers, known.moves ^ np.uint8(3))
+    with pytest.raises(SolverError, match="move 0 of the distilled set is not the best"):
+        run("verify", "--folder", str(tmp_path))
