@@ -37,7 +37,7 @@ browser: $(READY)
 
 # The engines' kernels compiled and their network unpacked before the tests, so that none has to wait for it.
 kernels: $(READY)
-	@echo ntuple fast composite gradient | xargs -n 1 -P $(WORKERS) sh -c '\
+	@echo order ntuple fast composite gradient | xargs -n 1 -P $(WORKERS) sh -c '\
 	  $(BIN)/bot2048 hint --engine $$0 "2 2 / 4 8" > /dev/null 2>&1; \
 	  $(BIN)/bot2048 hint --engine $$0 "2 2 4 8 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0" > /dev/null'
 

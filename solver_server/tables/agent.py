@@ -23,6 +23,7 @@ from solver_server.tables.lookup import make_table_set, table_moves
 
 log = logging.getLogger(__name__)
 
+_TOLD = "told-of-tables"  # the file that says so
 _PLAYED = 1  # the depth of a decision by table: it looks at what each direction leads to
 
 
@@ -117,6 +118,20 @@ def load_all(folder: Path | None = None) -> list[Table]:
     return tables
 
 
+def _tell_once() -> None:
+    """Tell how to build tables, to each user once; who cannot be known to have been told is not told."""
+    told = storage.cache_folder() / _TOLD
+    try:
+        told.parent.mkdir(parents=True, exist_ok=True)
+        told.touch(exist_ok=False)
+    except OSError:
+        return
+    log.warning(
+        "playing by the small set of endgame moves that comes with bot2048; `bot2048 tables build` makes all "
+        "the tables, in some minutes and 2.9 GB (this is said once)"
+    )
+
+
 class Library:
     """What there is to know: the tables that are built or, where there are none, the set that comes with the
     project. Loaded once, for any number of threads.
@@ -130,11 +145,7 @@ class Library:
         self._set: DistilledSet | None = None
         if not self._tables:
             self._set = distilled.load()
-            log.info(
-                "no endgame tables in %s; playing by the small set that comes with bot2048 "
-                "(`bot2048 tables build` makes the tables, in some minutes)",
-                folder or storage.folder(),
-            )
+            _tell_once()
 
     def knowledge(self) -> Knowledge:
         """It, for one more thread."""

@@ -90,10 +90,15 @@ def header_of(spec: TableSpec, positions: int) -> Header:
     )
 
 
+def cache_folder() -> Path:
+    """The project's part of the user's cache directory."""
+    return platformdirs.user_cache_path("bot2048", appauthor=False)
+
+
 def folder() -> Path:
     """Where built tables are kept: ``BOT2048_TABLES``, or the user's cache directory."""
     chosen = os.environ.get("BOT2048_TABLES")
-    return Path(chosen) if chosen else platformdirs.user_cache_path("bot2048", appauthor=False) / "tables"
+    return Path(chosen) if chosen else cache_folder() / "tables"
 
 
 def path_of(where: Path, name: str) -> Path:

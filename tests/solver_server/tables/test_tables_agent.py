@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,15 +115,25 @@ def test_a_set_plays_where_it_knows_a_move_and_the_engine_elsewhere() -> None:
     assert TableAgent(DOWN_FIRST, knowledge).choose(other, Limit()) == DOWN_FIRST.choose(other, Limit())
 
 
-def test_without_tables_the_set_that_comes_with_the_project_serves(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_without_tables_the_set_that_comes_along_serves_and_how_to_build_them_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO)
-    library = Library(tmp_path)
-    assert isinstance(library.knowledge(), DistilledKnowledge)
-    assert "`bot2048 tables build` makes the tables" in caplog.text
+    monkeypatch.setattr(storage, "cache_folder", lambda: tmp_path / "cache")
+    assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
+    assert caplog.text.count("`bot2048 tables build` makes all") == 1
+    assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
+    assert caplog.text.count("`bot2048 tables build` makes all") == 1
     building.build(SPECS[1], tmp_path)
     assert isinstance(Library(tmp_path).knowledge(), ExactKnowledge)
+
+
+def test_where_nothing_can_be_written_nothing_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(storage, "cache_folder", lambda: tmp_path / "file" / "below")
+    assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
+    assert caplog.text == ""
 
 
 def test_an_engine_with_tables_plays_by_those_that_are_built(
