@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "tables": (
         "solver_server.tables_cli:tables",
-        "Build exact tables of late boards; with them play is much stronger (docs/tables.md).",
+        "Build exact tables of late boards, of whose moves a small set comes along (docs/tables.md).",
     ),
     "generate": (
         "solver_server.generate_cli:generate",

@@ -18,10 +18,11 @@ from typing import Any, TypeVar, cast
 import numba
 import numba.extending
 import numpy as np
-import platformdirs
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
+
+from game2048.cache import user_cache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -121,7 +122,7 @@ def _source_digest() -> str:
 def _use_cache() -> None:
     if os.environ.get("NUMBA_CACHE_DIR"):
         return
-    parent = platformdirs.user_cache_path("bot2048", appauthor=False) / "kernels"
+    parent = user_cache() / "kernels"
     folder = parent / _source_digest()
     try:
         if not folder.is_dir():

@@ -187,4 +187,4 @@ def _digest_of_rest(header: bytes, file: BinaryIO) -> bytes:
 
 
 if sys.byteorder != "little":  # pragma: no cover - numba supports no such machine this project could test on
-    raise ImportError("solver_server.ntuple needs a little-endian machine")
+    raise ImportError("solver_server needs a little-endian machine")

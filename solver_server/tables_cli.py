@@ -23,7 +23,7 @@ _folder = click.option(
 
 @click.group()
 def tables() -> None:
-    """Build exact tables of late boards; with them play is much stronger (docs/tables.md)."""
+    """Build exact tables of late boards, of whose moves a small set comes along (docs/tables.md)."""
 
 
 @tables.command()

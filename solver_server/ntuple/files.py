@@ -7,8 +7,7 @@ import logging
 import os
 from pathlib import Path
 
-import platformdirs
-
+from game2048.cache import user_cache
 from game2048.errors import SolverError
 from solver_server import container
 from solver_server.ntuple import packing, tdl2048, weights
@@ -44,7 +43,7 @@ def open_network(path: Path, *, verify: bool = True, in_memory: bool = False) ->
 def cache_folder() -> Path:
     """Where what packed networks hold is kept: ``BOT2048_WEIGHTS``, or the user's cache directory."""
     chosen = os.environ.get("BOT2048_WEIGHTS")
-    return Path(chosen) if chosen else platformdirs.user_cache_path("bot2048", appauthor=False) / "weights"
+    return Path(chosen) if chosen else user_cache() / "weights"
 
 
 def _unpacked(path: Path, digest: str, *, verify: bool, in_memory: bool) -> Network:

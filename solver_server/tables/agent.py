@@ -12,6 +12,7 @@ import numpy as np
 
 from game2048 import bitboard, grid
 from game2048.board import Board
+from game2048.cache import user_cache
 from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
 from solver_server.agent import Agent, Decision, Limit
@@ -31,7 +32,7 @@ class Knowledge(Protocol):
     """What is known of late boards, in a form that one thread may ask."""
 
     def moves(self, board: np.uint64) -> tuple[int, Sequence[float]]:
-        """The best direction of a board, −1 if nothing is known of it; and what each direction is worth."""
+        """The best direction of a board and what each is worth; −1 and nothing where nothing is known."""
         ...
 
 
@@ -51,7 +52,7 @@ class ExactKnowledge:
     def moves(self, board: np.uint64) -> tuple[int, Sequence[float]]:
         """See `Knowledge.moves`."""
         best = table_moves(board, self._rows, self._set, self._scratch, self._values)
-        return int(best), [max(int(value), 0) / CERTAIN for value in self._values]
+        return int(best), [] if best < 0 else [max(int(value), 0) / CERTAIN for value in self._values]
 
 
 class DistilledKnowledge:
@@ -68,7 +69,7 @@ class DistilledKnowledge:
     def moves(self, board: np.uint64) -> tuple[int, Sequence[float]]:
         """See `Knowledge.moves`."""
         best = int(distilled_move(board, self._rows, self._set))
-        return best, [float(direction == best) for direction in range(4)]
+        return best, [] if best < 0 else [float(direction == best) for direction in range(4)]
 
 
 class TableAgent:
@@ -120,7 +121,7 @@ def load_all(folder: Path | None = None) -> list[Table]:
 
 def _tell_once() -> None:
     """Tell how to build tables, to each user once; who cannot be known to have been told is not told."""
-    told = storage.cache_folder() / _TOLD
+    told = user_cache() / _TOLD
     try:
         told.parent.mkdir(parents=True, exist_ok=True)
         told.touch(exist_ok=False)

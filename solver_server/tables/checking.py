@@ -111,9 +111,7 @@ def check_file(path: Path, advance: Callable[[int], None] = lambda count: None, 
 
 
 @kernel
-def _first_worse(
-    known: DistilledSet, cells: Any, locked: Any, rows: RowTables, tables: TableSet, found: Any
-) -> int:
+def _first_worse(known: DistilledSet, locked: Any, rows: RowTables, tables: TableSet, found: Any) -> int:
     """The place of the first board of a set whose move is not the best by the tables; −1 if there is none."""
     firsts, strides = known.numbering.firsts, known.numbering.strides
     for place in range(known.numbers.size):
@@ -123,13 +121,11 @@ def _first_worse(
             formation += 1
         rest = number - firsts[formation]
         board = locked[formation]
-        for i in range(cells.shape[1]):
-            cell = cells[formation, i]
-            if cell < 0:
-                break
-            rank = rest // strides[formation, cell]
-            rest -= rank * strides[formation, cell]
-            board |= rank << np.uint64(4 * cell)
+        for cell in range(15, -1, -1):
+            stride = strides[formation, cell]
+            if stride > _U0:
+                board |= (rest // stride) << np.uint64(4 * cell)
+                rest %= stride
         top = top_of(board, formation, tables.fits)
         move = move_at(place, known)
         if top < 0 or image_moves(board, formation, top, rows, tables, found) <= 0:
@@ -149,16 +145,16 @@ def check_set(known: DistilledSet, tables: Sequence[Table]) -> None:
     Raises:
         SolverError: a move is not the best.
     """
-    formations = order_of([table.spec for table in tables])
-    cells = np.full((len(formations), 16), -1, dtype=np.int64)
-    locked = np.zeros(len(formations), dtype=np.uint64)
-    for i, formation in enumerate(formations):
-        # From the largest stride down, as a number is taken apart.
-        cells[i, : len(formation.moving)] = formation.moving[::-1]
-        # Large tiles that differ; which, makes no difference.
-        locked[i] = sum((15 - place) << (4 * cell) for place, cell in enumerate(formation.locked))
+    # Large tiles that differ; which, makes no difference.
+    locked = np.array(
+        [
+            sum((15 - place) << (4 * cell) for place, cell in enumerate(formation.locked))
+            for formation in order_of([table.spec for table in tables])
+        ],
+        dtype=np.uint64,
+    )
     rows, found = make_row_tables(), np.zeros(4, dtype=np.int64)
-    place = _first_worse(known, cells, locked, rows, make_table_set(tables), found)
+    place = _first_worse(known, locked, rows, make_table_set(tables), found)
     if place >= 0:
         raise SolverError(
             f"move {place:,} of the distilled set is not the best by the tables: install bot2048 again"

@@ -24,7 +24,7 @@ from game2048.bitboard import IMAGE_DIRECTIONS, IMAGES, RowTables, next_image, s
 from game2048.errors import SolverError
 from game2048.jit import kernel
 from solver_server import container
-from solver_server.tables.fits import Fits, goal_at_hand, keeps, make_fits, order_of, top_of
+from solver_server.tables.fits import Fits, goal_at_hand, keeps, make_fits, top_of
 from solver_server.tables.formations import TableSpec
 from solver_server.tables.storage import Header
 
@@ -91,24 +91,22 @@ class DistilledSet(NamedTuple):
     moves: Bytes
 
 
-def make_numbering(specs: Sequence[TableSpec]) -> Numbering:
-    """How the boards of some tables are numbered.
+def make_numbering(fits: Fits) -> Numbering:
+    """How the boards of some formations are numbered; strides grow from cell to cell.
 
     Raises:
         SolverError: there are too many for 32 bits.
     """
-    formations = order_of(specs)
-    made = Numbering(
-        np.zeros((len(formations), 16), dtype=np.uint64), np.zeros(len(formations), dtype=np.uint64)
-    )
+    count = fits.masks.size
+    made = Numbering(np.zeros((count, 16), dtype=np.uint64), np.zeros(count, dtype=np.uint64))
     following = 0
-    for i, formation in enumerate(formations):
-        made.firsts[i] = following
-        top = max(spec.top for spec in specs if spec.formation == formation)
+    for formation in range(count):
+        made.firsts[formation] = following
         stride = 1
-        for cell in formation.moving:
-            made.strides[i, cell] = stride
-            stride *= top - formation.below_top(cell) + 1
+        for cell, below in enumerate(fits.below[formation]):
+            if below >= 0:
+                made.strides[formation, cell] = stride
+                stride *= int(fits.tops[formation] - below) + 1
         following += stride
     if following >= 1 << 32:
         raise SolverError(f"{following:,} boards are too many for a distilled set: expected less than 2^32")
@@ -134,13 +132,9 @@ def make_set(specs: Sequence[TableSpec], numbers: Numbers, moves: Bytes) -> Dist
     """
     last = int(numbers[-1]) if numbers.size else 0
     edges = np.arange((last >> int(_BUCKET_BITS)) + 2, dtype=np.uint64) << _BUCKET_BITS
-    return DistilledSet(
-        make_fits(specs),
-        make_numbering(specs),
-        numbers,
-        np.searchsorted(numbers, edges).astype(np.int64),
-        moves,
-    )
+    buckets = np.searchsorted(numbers, edges).astype(np.int64)
+    fits = make_fits(specs)
+    return DistilledSet(fits, make_numbering(fits), numbers, buckets, moves)
 
 
 @kernel

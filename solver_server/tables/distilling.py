@@ -22,8 +22,15 @@ from game2048.spawn import game_state, next_random
 from solver_server.search.order import OrderSearch, decide_by_order, make_order_search
 from solver_server.tables import distilled, storage
 from solver_server.tables.building import Table
-from solver_server.tables.distilled import DistilledHeader, Numbering, make_numbering, number_of
-from solver_server.tables.fits import goal_at_hand, top_of
+from solver_server.tables.distilled import (
+    Bytes,
+    DistilledHeader,
+    Numbering,
+    Numbers,
+    make_numbering,
+    number_of,
+)
+from solver_server.tables.fits import goal_at_hand
 from solver_server.tables.lookup import (
     TableSet,
     best_direction,
@@ -41,9 +48,6 @@ _MOST_FILLED = 0.75
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _U0, _U1, _U20, _U29 = np.uint64(0), np.uint64(1), np.uint64(20), np.uint64(29)
 _next_random = kernel(next_random)
-
-Numbers = npt.NDArray[np.uint32]
-Moves = npt.NDArray[np.uint8]
 
 
 class Tally(NamedTuple):
@@ -125,12 +129,11 @@ def _visit(
     """Play on by tables from entries drawn at random, counting each board; the generator's state."""
     board = _U0
     for _ in range(visits):
-        formation, image, turn = best_image(board, rows, tables, found)
+        formation, image, turn, top = best_image(board, rows, tables, found)
         if formation < 0:
             state, drawn = _next_random(state)
             board = entries[np.int64(drawn >> _U20) % entries.size]
             continue
-        top = top_of(image, formation, tables.fits)
         image_moves(image, formation, top, rows, tables, found)
         best = best_direction(found)
         # A goal at hand depends on the locked tiles too, and is seen without a set.
@@ -150,7 +153,7 @@ def distil(
     seed: int = 0,
     advance: Callable[[int], None] = lambda done: None,
     log2_slots: int = _LOG2_SLOTS,
-) -> tuple[Numbers, Moves]:
+) -> tuple[Numbers, Bytes]:
     """The boards that play by tables meets most, and their best moves.
 
     Args:
@@ -169,7 +172,7 @@ def distil(
         SolverError: no table was ever taken up.
     """
     rows, known = make_row_tables(), make_table_set(tables)
-    numbering = make_numbering([table.spec for table in tables])
+    numbering = make_numbering(known.fits)
     entries = _entries(games, game_state(seed), rows, known)
     tally = make_tally(log2_slots)
     state = np.uint64(game_state(seed, 1))
@@ -203,7 +206,7 @@ def _entries(games: int, state: int, rows: RowTables, known: TableSet) -> npt.ND
     return entries
 
 
-def _most_met(tally: Tally, count: int) -> tuple[Numbers, Moves]:
+def _most_met(tally: Tally, count: int) -> tuple[Numbers, Bytes]:
     """The boards counted most often; of those met equally often, the lowest numbers."""
     slots = np.flatnonzero(tally.numbers)
     numbers = (tally.numbers[slots] - 1).astype(np.uint32)

@@ -142,22 +142,22 @@ def best_image(board: np.uint64, rows: RowTables, tables: TableSet, found: Any) 
         found: int64 [4], scratch.
 
     Returns:
-        The formation, −1 if no table is to be followed; the image, and its number (`next_image`).
+        The formation, −1 if no table is to be followed; the image, its number (`next_image`) and its top.
     """
     for formation in range(tables.fits.masks.size):
         largest: Any = max(tables.fits.trusted[formation], 1) - 1
-        number = -1
+        number = reached = -1
         chosen = image = board
         for turn in range(IMAGES):
             top = top_of(image, formation, tables.fits)
             if top >= 0:
                 promised = image_moves(image, formation, top, rows, tables, found)
                 if promised > largest:
-                    largest, chosen, number = promised, image, turn
+                    largest, chosen, number, reached = promised, image, turn, top
             image = next_image(image, turn)
         if number >= 0:
-            return formation, chosen, number
-    return -1, board, -1
+            return formation, chosen, number, reached
+    return -1, board, -1, -1
 
 
 @kernel
@@ -175,10 +175,10 @@ def table_moves(board: np.uint64, rows: RowTables, tables: TableSet, found: Any,
     Returns:
         The best direction, or −1 if no table is to be followed.
     """
-    formation, image, number = best_image(board, rows, tables, found)
+    formation, image, number, top = best_image(board, rows, tables, found)
     if formation < 0:
         return -1
-    image_moves(image, formation, top_of(image, formation, tables.fits), rows, tables, found)
+    image_moves(image, formation, top, rows, tables, found)
     for direction in range(4):
         values[IMAGE_DIRECTIONS[number, direction]] = found[direction]
     return int(IMAGE_DIRECTIONS[number, best_direction(found)])

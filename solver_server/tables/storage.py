@@ -22,8 +22,8 @@ from typing import BinaryIO
 import msgspec
 import numpy as np
 import numpy.typing as npt
-import platformdirs
 
+from game2048.cache import user_cache
 from game2048.errors import SolverError
 from recordings import locks
 from solver_server.tables.formations import Formation, TableSpec
@@ -90,15 +90,10 @@ def header_of(spec: TableSpec, positions: int) -> Header:
     )
 
 
-def cache_folder() -> Path:
-    """The project's part of the user's cache directory."""
-    return platformdirs.user_cache_path("bot2048", appauthor=False)
-
-
 def folder() -> Path:
     """Where built tables are kept: ``BOT2048_TABLES``, or the user's cache directory."""
     chosen = os.environ.get("BOT2048_TABLES")
-    return Path(chosen) if chosen else cache_folder() / "tables"
+    return Path(chosen) if chosen else user_cache() / "tables"
 
 
 def path_of(where: Path, name: str) -> Path:

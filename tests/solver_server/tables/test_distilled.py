@@ -19,7 +19,7 @@ from solver_server.tables import building, distilled, distilling, storage
 from solver_server.tables.building import Table, solve
 from solver_server.tables.checking import check_set
 from solver_server.tables.distilled import DistilledSet, distilled_move, make_numbering, number_of
-from solver_server.tables.fits import order_of, top_of
+from solver_server.tables.fits import make_fits, order_of, top_of
 from solver_server.tables.formations import BLOCK, HOOK, TableSpec
 from solver_server.tables.lookup import image_moves, make_table_set
 
@@ -45,7 +45,7 @@ def made(tables: list[Table]) -> Made:
 def board_numbered(number: int, specs: tuple[TableSpec, ...] = SPECS) -> np.uint64:
     """A board of that number, large tiles on its locked cells."""
     formations = order_of(specs)
-    firsts = [int(first) for first in make_numbering(specs).firsts]
+    firsts = [int(first) for first in make_numbering(make_fits(specs)).firsts]
     which = max(i for i, first in enumerate(firsts) if first <= number)
     formation, rest = formations[which], number - firsts[which]
     top = next(spec.top for spec in specs if spec.formation == formation)
@@ -62,7 +62,7 @@ def move_at(moves: npt.NDArray[np.uint8], place: int) -> int:
 
 
 def test_boards_are_numbered_by_formation_and_moving_tiles() -> None:
-    numbering = make_numbering(FULL_SIZE)
+    numbering = make_numbering(make_fits(FULL_SIZE))
     # The hook comes first. Its cells hold 7, 8, 7, 7 · 7 · 7 · 7 and 6 · 6 · 6 · 6 kinds of tile, none too.
     assert list(numbering.firsts) == [0, 7 * 8 * 7 * 7**4 * 6**4]
     # A 4 on cell 7, which counts 7 · 8, and a 2 on cell 11, which counts 7 · 8 · 7 · 7³.
@@ -73,7 +73,7 @@ def test_boards_are_numbered_by_formation_and_moving_tiles() -> None:
 
 def test_a_set_that_would_not_fit_32_bits_is_refused() -> None:
     with pytest.raises(SolverError, match="are too many for a distilled set"):
-        make_numbering((TableSpec(HOOK, 9), TableSpec(BLOCK, 9)))
+        make_numbering(make_fits((TableSpec(HOOK, 9), TableSpec(BLOCK, 9))))
 
 
 def test_every_move_is_the_best_by_the_tables(tables: list[Table], made: Made) -> None:
@@ -110,7 +110,7 @@ def test_a_set_is_checked_against_its_tables(tables: list[Table], made: Made) ->
 
 
 def known_firsts() -> list[int]:
-    return [int(first) for first in make_numbering(SPECS).firsts]
+    return [int(first) for first in make_numbering(make_fits(SPECS)).firsts]
 
 
 def test_boards_met_most_are_kept_first(tables: list[Table], made: Made) -> None:
@@ -119,9 +119,7 @@ def test_boards_met_most_are_kept_first(tables: list[Table], made: Made) -> None
     assert few.size == 200
 
 
-def test_a_set_answers_in_every_image(
-    made: Made,
-) -> None:
+def test_a_set_answers_in_every_image(made: Made) -> None:
     known = distilled.make_set(SPECS, *made)
     asked = 0
     for place in range(0, made[0].size, 50):
@@ -146,9 +144,7 @@ def test_a_goal_at_hand_needs_no_set() -> None:
     assert distilled_move(bitboard.from_board(board), ROWS, empty_set()) == LEFT
 
 
-def test_of_what_is_not_in_it_a_set_says_nothing(
-    made: Made,
-) -> None:
+def test_of_what_is_not_in_it_a_set_says_nothing(made: Made) -> None:
     known = distilled.make_set(SPECS, *made)
     assert distilled_move(np.uint64(0x1234), ROWS, known) == -1
     # Without moving tiles there is no goal at hand, and play never meets such a board: two tiles spawn first.

@@ -11,7 +11,7 @@ import pytest
 from game2048 import DIRECTIONS, Board, Direction
 from solver_server.agent import Decision, Limit
 from solver_server.engines import spec_of, with_tables
-from solver_server.tables import building, distilled, storage
+from solver_server.tables import agent, building, distilled, storage
 from solver_server.tables.agent import DistilledKnowledge, ExactKnowledge, Library, TableAgent, load_all
 from solver_server.tables.building import Table, solve
 from solver_server.tables.formations import BLOCK, HOOK, TableSpec
@@ -118,7 +118,7 @@ def test_a_set_plays_where_it_knows_a_move_and_the_engine_elsewhere() -> None:
 def test_without_tables_the_set_that_comes_along_serves_and_how_to_build_them_is_said_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(storage, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(agent, "user_cache", lambda: tmp_path / "cache")
     assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
     assert caplog.text.count("`bot2048 tables build` makes all") == 1
     assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
@@ -131,7 +131,7 @@ def test_where_nothing_can_be_written_nothing_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").touch()
-    monkeypatch.setattr(storage, "cache_folder", lambda: tmp_path / "file" / "below")
+    monkeypatch.setattr(agent, "user_cache", lambda: tmp_path / "file" / "below")
     assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
     assert caplog.text == ""
 
