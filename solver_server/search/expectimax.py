@@ -120,7 +120,7 @@ def _known_value(level: int, key: np.uint64, plies: int, probability: float, sea
     if plies == 0 or probability < search.chance.min_probability:
         search.counters[0] += 1
         return True, evaluate(search.stack.afters[level], search.evaluator)
-    slot = slot_of(key, search.table)
+    slot = slot_of(key, search.table.entries.size)
     if holds(slot, key, plies, search.exact_depth, search.table):
         return True, search.table.entries[slot].value
     return False, 0.0
@@ -236,7 +236,7 @@ def afterstate_value(plies: int, search: Search) -> float:
         elif not _advance(level, value, search):
             value = stack.values[level]
             key = stack.keys[level]
-            store(slot_of(key, search.table), key, stack.plies[level], value, search.table)
+            store(slot_of(key, search.table.entries.size), key, stack.plies[level], value, search.table)
             level -= 1
             if level < 0:
                 return float(value)

@@ -30,6 +30,7 @@ from game2048.bitboard import (
 )
 from game2048.jit import kernel
 from solver_server.search.clock import now
+from solver_server.search.transposition import slot_of
 
 _DISORDER = 12
 """What a step up within a line counts, as a multiple of the difference of the two tiles' points."""
@@ -37,7 +38,6 @@ _GROWTH = 6
 """How many times the nodes of all depths before it a depth takes."""
 _ANY = -(2**62)
 _CLOCK_EVERY = 64  # expanded nodes between two looks at the clock
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _U0, _U15, _U16, _U32, _U48 = np.uint64(0), np.uint64(15), np.uint64(16), np.uint64(32), np.uint64(48)
 _ROW = np.uint64(0xFFFF)
 
@@ -132,12 +132,6 @@ def _slide_both(board: np.uint64, turned: np.uint64, direction: int, rows: RowTa
 
 
 @kernel
-def _slot_of(after: np.uint64, search: OrderSearch) -> int:
-    mixed = after * _GOLDEN
-    return int((mixed ^ (mixed >> _U32)) & np.uint64(search.entries.size - 1))
-
-
-@kernel
 def _is_late(search: OrderSearch) -> bool:
     """Whether a limit has been passed; the clock is looked at now and then."""
     if search.counters[0] % _CLOCK_EVERY == 0 and now(search.clock) > search.deadline[0]:
@@ -158,7 +152,7 @@ def _mean_after(
         probability: of reaching it.
         search: see `OrderSearch`.
     """
-    entry: Any = search.entries[_slot_of(after, search)]
+    entry: Any = search.entries[slot_of(after, search.entries.size)]
     stamp = (search.generation[0] << 4) + depth
     if entry.key == after and entry.stamp >= stamp and entry.probability >= probability:
         return int(entry.value)

@@ -10,6 +10,8 @@ import numpy.typing as npt
 from game2048.jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_ODD = np.uint64(0xBF58476D1CE4E5B9)  # of the splitmix64 finalizer
+_U29, _U32 = np.uint64(29), np.uint64(32)
 
 # One record an entry, so that a probe touches one cache line. `stamp` is generation · 256 + plies below.
 _ENTRY = np.dtype([("key", np.uint64), ("value", np.float64), ("stamp", np.int64)])
@@ -33,10 +35,13 @@ def make_table(log2_entries: int) -> Table:
 
 
 @kernel
-def slot_of(key: np.uint64, table: Table) -> int:
-    """Where a key lives."""
-    mixed = key * _GOLDEN
-    return int((mixed ^ (mixed >> np.uint64(32))) & np.uint64(table.entries.size - 1))
+def slot_of(key: np.uint64, slots: int) -> int:
+    """Where a key lives among ``slots``, a power of two up to 2**32."""
+    # A bit of a product depends only on the bits up to it: unless the upper ones are folded back, boards that
+    # differ in the last row alone, where the small tiles are, would all share a slot.
+    mixed = (key ^ (key >> _U32)) * _GOLDEN
+    mixed = (mixed ^ (mixed >> _U29)) * _ODD
+    return int((mixed >> _U32) & np.uint64(slots - 1))
 
 
 @kernel
