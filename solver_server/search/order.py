@@ -34,7 +34,7 @@ from solver_server.search.transposition import slot_of
 
 _DISORDER = 12
 """What a step up within a line counts, as a multiple of the difference of the two tiles' points."""
-_GROWTH = 6
+_GROWTH = 4
 """How many times the nodes of all depths before it a depth takes."""
 _ANY = -(2**62)
 _CLOCK_EVERY = 64  # expanded nodes between two looks at the clock
