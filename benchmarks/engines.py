@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from game2048 import Board
 from game2048.spawn import Spawner
-from solver_server.agent import Limit
+from solver_server.agent import Agent, Limit
 from solver_server.engines import DEFAULT_ENGINE, spec_of, with_tables
 
 REACH = (2048, 4096, 8192, 16384, 32768, 65536)
@@ -33,10 +33,25 @@ class Played:
     seconds: float
 
 
+def made(engine: str, tables: bool, limit: Limit, size: tuple[int, int] = (4, 4)) -> Agent:
+    """An engine, its kernels compiled."""
+    agent = (with_tables(spec_of(engine)) if tables else spec_of(engine)).create()
+    agent.choose(Board.empty(*size).with_tile(0, 1).with_tile(3, 1), limit)
+    return agent
+
+
+def label(engine: str, tables: bool, limit: Limit) -> str:
+    """How an engine is named in the lines that are printed."""
+    limits = " ".join(
+        f"{name} {value:g}"
+        for name, value in (("depth", limit.depth), ("ms", limit.time_ms))
+        if value is not None
+    )
+    return f"`{engine}` {limits or 'as it comes'}{', tables' if tables else ''}"
+
+
 def play(engine: str, tables: bool, limit: Limit, size: tuple[int, int], seed: int, game: int) -> Played:
-    spec = with_tables(spec_of(engine)) if tables else spec_of(engine)
-    agent = spec.create()
-    agent.choose(Board.empty(*size).with_tile(0, 1).with_tile(3, 1), limit)  # compiles the kernels
+    agent = made(engine, tables, limit, size)
     spawner = Spawner(seed, game)
     board = spawner.start(*size)
     score = moves = 0
@@ -77,12 +92,8 @@ def main(
     half = 1.96 * statistics.stdev(scores) / games**0.5 if games > 1 else float("nan")
     reach = " | ".join(f"{100 * sum(game.max_tile >= tile for game in played) / games:.1f}" for tile in REACH)
     per_move = 1000 * sum(game.seconds for game in played) / sum(game.moves for game in played)
-    limits = " ".join(
-        f"{name} {value:g}" for name, value in (("depth", depth), ("ms", time_ms)) if value is not None
-    )
     print(
-        f"| `{engine}` {limits or 'as it comes'}{', tables' if tables else ''} "
-        f"| {games} | {mean:,.0f} ± {half:,.0f} "
+        f"| {label(engine, tables, limit)} | {games} | {mean:,.0f} ± {half:,.0f} "
         f"| {statistics.median(scores):,.0f} | {reach} | {per_move:.2f} |"
     )
 

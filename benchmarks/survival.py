@@ -15,20 +15,18 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
 import click
+from engines import label, made
 from tqdm import tqdm
 
 from game2048 import Board
 from game2048.spawn import Spawner
 from solver_server.agent import Agent, Limit
-from solver_server.engines import spec_of, with_tables
 
 
 @cache
 def agent_of(engine: str, tables: bool) -> Agent:
-    """An engine, its kernels compiled; one for each process."""
-    agent = (with_tables(spec_of(engine)) if tables else spec_of(engine)).create()
-    agent.choose(Board.empty(4, 4).with_tile(0, 1).with_tile(3, 1), Limit(depth=2))
-    return agent
+    """An engine; one for each process."""
+    return made(engine, tables, Limit(depth=2))
 
 
 def reach(seed: int, game: int, tiles: int) -> Board | None:
@@ -85,6 +83,8 @@ def main(
     with ProcessPoolExecutor(threads) as pool:
         reached = pool.map(reach, [seed] * games, range(games), [tiles] * games)
         boards = [board for board in tqdm(reached, total=games, unit=" boards") if board is not None]
+        if not boards:
+            raise click.UsageError(f"no board of {tiles} in {games} games: ask for fewer tiles or more games")
         tasks = [
             pool.submit(survive, engine, tables, limit, board, Spawner(seed + 1 + repeat, i), moves)
             for repeat in range(repeats)
@@ -94,11 +94,8 @@ def main(
     share = sum(made == moves for made, _ in runs) / len(runs)
     half = 1.96 * (share * (1 - share) / len(runs)) ** 0.5
     per_move = 1000 * sum(seconds for _, seconds in runs) / sum(made for made, _ in runs)
-    limits = " ".join(
-        f"{name} {value:g}" for name, value in (("depth", depth), ("ms", time_ms)) if value is not None
-    )
     print(
-        f"| `{engine}` {limits or 'as it comes'}{', tables' if tables else ''} | {len(runs)} "
+        f"| {label(engine, tables, limit)} | {len(runs)} "
         f"| {100 * share:.1f} ± {100 * half:.1f} % | {per_move:.2f} |"
     )
 

@@ -16,7 +16,7 @@ from game2048.jit import kernel
 from game2048.spawn import next_random
 from solver_server.tables import storage
 from solver_server.tables.building import Table, load, make_rules
-from solver_server.tables.distilled import DistilledSet, move_at
+from solver_server.tables.distilled import DistilledSet, fit_of, move_at
 from solver_server.tables.fits import order_of, top_of
 from solver_server.tables.indexing import Index, Layers, index_of, make_index, multiset_of, number_of
 from solver_server.tables.induction import Rules, Values, best_of
@@ -113,19 +113,8 @@ def check_file(path: Path, advance: Callable[[int], None] = lambda count: None, 
 @kernel
 def _first_worse(known: DistilledSet, locked: Any, rows: RowTables, tables: TableSet, found: Any) -> int:
     """The place of the first board of a set whose move is not the best by the tables; −1 if there is none."""
-    firsts, strides = known.numbering.firsts, known.numbering.strides
     for place in range(known.numbers.size):
-        number = np.uint64(known.numbers[place])
-        formation = 0
-        while formation + 1 < firsts.size and firsts[formation + 1] <= number:
-            formation += 1
-        rest = number - firsts[formation]
-        board = locked[formation]
-        for cell in range(15, -1, -1):
-            stride = strides[formation, cell]
-            if stride > _U0:
-                board |= (rest // stride) << np.uint64(4 * cell)
-                rest %= stride
+        board, formation = fit_of(np.uint64(known.numbers[place]), locked, known.numbering)
         top = top_of(board, formation, tables.fits)
         move = move_at(place, known)
         if top < 0 or image_moves(board, formation, top, rows, tables, found) <= 0:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -33,7 +33,7 @@ SHIPPED = Path(__file__).parent / "4x4.distilled"
 
 _BUCKET_BITS = np.uint64(10)
 _PLANES = 4
-_U15 = np.uint64(15)
+_U0, _U15 = np.uint64(0), np.uint64(15)
 
 Numbers = npt.NDArray[np.uint32]
 Bytes = npt.NDArray[np.uint8]
@@ -120,6 +120,31 @@ def number_of(board: np.uint64, formation: int, numbering: Numbering) -> np.uint
     for cell in range(16):
         number += ((board >> np.uint64(4 * cell)) & _U15) * numbering.strides[formation, cell]
     return np.uint64(number)
+
+
+@kernel
+def fit_of(number: np.uint64, locked: npt.NDArray[np.uint64], numbering: Numbering) -> Any:
+    """What a number stands for, the inverse of `number_of`.
+
+    Args:
+        number: of a board that fits a formation.
+        locked: uint64 [formations], a board of each that has the locked tiles alone.
+        numbering: see `Numbering`.
+
+    Returns:
+        The board, with those locked tiles, and its formation.
+    """
+    formation = 0
+    while formation + 1 < numbering.firsts.size and numbering.firsts[formation + 1] <= number:
+        formation += 1
+    rest = number - numbering.firsts[formation]
+    board = locked[formation]
+    for cell in range(15, -1, -1):
+        stride = numbering.strides[formation, cell]
+        if stride > _U0:
+            board |= (rest // stride) << np.uint64(4 * cell)
+            rest %= stride
+    return board, formation
 
 
 def make_set(specs: Sequence[TableSpec], numbers: Numbers, moves: Bytes) -> DistilledSet:

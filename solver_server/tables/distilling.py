@@ -20,6 +20,7 @@ from game2048.errors import SolverError
 from game2048.jit import kernel
 from game2048.spawn import game_state, next_random
 from solver_server.search.order import OrderSearch, decide_by_order, make_order_search
+from solver_server.search.transposition import slot_of
 from solver_server.tables import distilled, storage
 from solver_server.tables.building import Table
 from solver_server.tables.distilled import (
@@ -45,8 +46,7 @@ _MOST_ENTRIES = 1 << 16  # of one game
 _VISITS_AT_ONCE = 2_000_000
 _LOG2_SLOTS = 25
 _MOST_FILLED = 0.75
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_U0, _U1, _U20, _U29 = np.uint64(0), np.uint64(1), np.uint64(20), np.uint64(29)
+_U0, _U1, _U20 = np.uint64(0), np.uint64(1), np.uint64(20)
 _next_random = kernel(next_random)
 
 
@@ -81,7 +81,7 @@ def make_tally(log2_slots: int = _LOG2_SLOTS) -> Tally:
 def _count(number: np.uint64, move: int, tally: Tally) -> None:
     """Count a board; a new one is left out when the tally is full."""
     last = np.uint64(tally.numbers.size - 1)
-    slot = ((number * _GOLDEN) >> _U29) & last
+    slot = np.uint64(slot_of(number, tally.numbers.size))
     while tally.numbers[slot] != _U0 and tally.numbers[slot] != number + _U1:
         slot = (slot + _U1) & last
     if tally.numbers[slot] == _U0:
