@@ -65,5 +65,5 @@ class OrderAgent:
         if limit == Limit():
             return FIRST_DEPTH, self._depths.maximum, seconds, self._effort
         last = self._depths.maximum if limit.depth is None else self._depths.check(limit.depth)
-        # Deepening costs little, and leaves a move to answer with when a limit comes first.
-        return 1, last, seconds, NO_LIMIT
+        # Deepening takes half as long again; it leaves a move to answer with when time is up.
+        return last if limit.time_ms is None else 1, last, seconds, NO_LIMIT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -100,6 +101,16 @@ class Induction:
         return int(self.layers.starts[-1])
 
     @property
+    def memory(self) -> int:
+        """Bytes that it and what takes its layers hold at most: the index, and values of three layers."""
+        arrays = (*self.index.first, *self.index.second, self.index.offsets, *self.layers)
+        largest = int(np.diff(self.layers.starts).max())
+        # Of one layer the values and their copy on the way to the file; the best values of this and two more.
+        return sum(array.nbytes for array in arrays) + _BYTES * (
+            2 * largest + 3 * int(self.layers.sizes.max())
+        )
+
+    @property
     def layer_count(self) -> int:
         """How many layers it has."""
         return int(self.layers.starts.size) - 1
@@ -186,6 +197,7 @@ def build(
     where: Path,
     *,
     threads: int = 1,
+    memory: float = math.inf,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Path:
     """Build a table into its file, going on where a killed build stopped.
@@ -194,12 +206,19 @@ def build(
         spec: the table.
         where: the folder.
         threads: how many compute at once.
+        memory: bytes that it may hold at a time, beside the program itself.
         advance: told of the positions that each layer adds, those of an earlier build first.
 
     Raises:
-        SolverError: the file cannot be written, or another process is building the same table.
+        SolverError: it needs more memory, the file cannot be written, or another process is building the
+            same table.
     """
     induction = Induction(spec, threads)
+    if induction.memory > memory:
+        raise SolverError(
+            f"building {spec.name} takes {induction.memory / 1e9:.2f} GB of memory: {memory / 1e9:g} GB are "
+            "allowed, allow more"
+        )
     header = storage.header_of(spec, induction.positions)
     path = storage.path_of(where, spec.name)
     part = path.with_name(path.name + storage.PART)

@@ -77,6 +77,8 @@ def test_build_makes_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     run("build", "--folder", str(tmp_path))
     assert {path.name: path.stat().st_mtime_ns for path in storage.list_files(tmp_path)} == made
     assert "small-8: good" in run("verify", "small", "--folder", str(tmp_path))
+    with pytest.raises(SolverError, match="allow more"):
+        run("build", "--memory", "0.000001", "--folder", str(tmp_path / "other"))
 
 
 def test_distil_writes_a_set_of_the_tables_that_are_built(tmp_path: Path) -> None:

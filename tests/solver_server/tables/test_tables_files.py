@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +8,9 @@ import pytest
 
 from game2048.errors import SolverError
 from solver_server.tables import storage
-from solver_server.tables.building import build, load, solve
+from solver_server.tables.building import Induction, build, load, solve
 from solver_server.tables.checking import check_equation, check_file
-from solver_server.tables.formations import Formation, TableSpec
+from solver_server.tables.formations import BLOCK, Formation, TableSpec
 
 SMALL = Formation("small", "##0/011/111", ("..0/.11/...", ".../01./.1."), trusted=0.25)
 SPEC = TableSpec(SMALL, 5, slack=8, large=3, spare=2)
@@ -98,3 +99,27 @@ def test_a_table_is_built_by_one_process_at_a_time(tmp_path: Path) -> None:
         pytest.raises(SolverError, match="another process"),
     ):
         build(SPEC, tmp_path)
+
+
+def test_a_build_takes_no_more_memory_than_it_says(tmp_path: Path) -> None:
+    spec = TableSpec(BLOCK, 6, slack=32, large=4, spare=2)
+    build(SPEC, tmp_path)  # what is compiled and loaded once
+    tracemalloc.start()
+    try:
+        build(spec, tmp_path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    said = Induction(spec, 1).memory
+    scratch = 2_000_000
+    assert said / 2 < peak < said + scratch
+
+
+def test_a_build_that_may_not_take_its_memory_is_not_begun(tmp_path: Path) -> None:
+    with pytest.raises(SolverError, match=r"takes 0\.\d\d GB of memory: 1e-06 GB are allowed"):
+        build(SPEC, tmp_path / "tables", memory=1000)
+    assert not (tmp_path / "tables").exists()
+    needed = Induction(SPEC, 1).memory
+    assert build(SPEC, tmp_path, memory=needed).exists()
+    with pytest.raises(SolverError, match="allow more"):
+        build(SPEC, tmp_path / "tables", memory=needed - 1)
