@@ -148,7 +148,7 @@ def _opened(path: Path) -> BinaryIO:
 def _read_preamble(path: Path, head: bytes) -> tuple[bytes, int, int, bytes]:
     if head[: len(MAGIC)] != MAGIC[: len(head)] or not head:
         raise SolverError(
-            f"{path} is no weights file of this project: it starts with {head[:8].hex(' ') or 'nothing'}"
+            f"{path} is no file that bot2048 wrote: it starts with {head[:8].hex(' ') or 'nothing'}"
         )
     if len(head) < _PREAMBLE.size:
         raise SolverError(f"{path} is cut short: it has {len(head)} bytes; copy or download it again")

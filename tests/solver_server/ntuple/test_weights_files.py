@@ -107,7 +107,7 @@ def test_a_later_version_is_told(file: Path) -> None:
 def test_other_files_are_told(tmp_path: Path, file: Path) -> None:
     other = tmp_path / "other.txt"
     other.write_text("hello, world")
-    with pytest.raises(SolverError, match="no weights file of this project: it starts with 68 65 6c 6c"):
+    with pytest.raises(SolverError, match="no file that bot2048 wrote: it starts with 68 65 6c 6c"):
         files.open_network(other)
     with pytest.raises(SolverError, match="cannot open"):
         files.open_network(tmp_path / "missing")
