@@ -71,6 +71,7 @@ def play(engine: str, tables: bool, limit: Limit, size: tuple[int, int], seed: i
 @click.option("--size", default=4, show_default=True)
 @click.option("--games", default=100, show_default=True)
 @click.option("--seed", default=1, show_default=True)
+@click.option("--first", default=0, show_default=True, help="Number of the first game of the seed.")
 @click.option("--threads", default=1, show_default=True, help="Processes; each plays whole games.")
 @click.option("--tables", is_flag=True, help="Play by the endgame tables that are built, too.")
 def main(
@@ -80,12 +81,16 @@ def main(
     size: int,
     games: int,
     seed: int,
+    first: int,
     threads: int,
     tables: bool,
 ) -> None:
     limit = Limit(depth, time_ms)
     with ProcessPoolExecutor(threads) as pool:
-        tasks = [pool.submit(play, engine, tables, limit, (size, size), seed, game) for game in range(games)]
+        tasks = [
+            pool.submit(play, engine, tables, limit, (size, size), seed, game)
+            for game in range(first, first + games)
+        ]
         played = [task.result() for task in tqdm(tasks, unit=" games")]
     scores = [game.score for game in played]
     mean = statistics.fmean(scores)
