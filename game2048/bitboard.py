@@ -2,8 +2,8 @@
 
 Cell ``i`` (row · 4 + column) is the nibble at bit ``4 · i``; a nibble holds exponents 0 to 15 (tile 32768).
 Two 32768 cannot merge here, since a nibble cannot hold the 65536: they only slide. So boards with a 65536,
-or with more than one 32768, are either played exactly on a `grid`, or searched in the downgraded form that
-`downgrade` makes, in which each step of the game is again within the nibbles.
+or with more than one 32768, are either played exactly on a `grid`, or searched in the form that `downgrade`
+makes, in which each step of the game is again within the nibbles.
 
 Everything is uint64: mixing it with int64 would silently make float64.
 """
@@ -229,42 +229,55 @@ def start(state: np.uint64) -> Any:
 
 
 @kernel
-def _downgraded(exponent: Any, present: Any) -> Any:
-    """What an exponent becomes when the gaps below the largest of those present are closed, to below 15."""
+def _downgraded(exponent: Any, present: Any, repeated: Any) -> Any:
+    """What an exponent becomes when gaps below the largest are closed until one tile is of 15 or more.
+
+    Args:
+        exponent: of one tile.
+        present: bit e is set when exponent e stands on the board.
+        repeated: bit e is set when it stands there more than once.
+    """
     while True:
+        large = present >> 15
+        if repeated >> 15 == 0 and large & (large - 1) == 0:
+            return min(exponent, 15)
         top = 62
-        while top > 0 and not (present >> top) & 1:
+        while not (present >> top) & 1:
             top -= 1
         missing = top - 1
         while missing > 0 and (present >> missing) & 1:
             missing -= 1
-        if top < 15 or missing <= 0:
+        if missing <= 0:
             return min(exponent, 15)
         below = (1 << missing) - 1
         present = (present & below) | ((present >> 1) & ~below)
+        repeated = (repeated & below) | ((repeated >> 1) & ~below)
         if exponent > missing:
             exponent -= 1
 
 
 @kernel
 def downgrade(cells: Any) -> np.uint64:
-    """A board of any exponents as nibbles, for search: exact below 32768, else downgraded.
+    """A board of any exponents as nibbles, for search: exact with one 32768 at most, else downgraded.
 
-    While the largest exponent is 15 or more, the largest one missing below it is found and every larger
-    exponent shifted down by one (tile downgrading; Guei, Chen & Wu, doi:10.1109/TG.2021.3109887); what
-    merges with what stays the same. Where nothing is missing (a board that no game shows), exponents above
-    15 become 15.
+    One tile of 32768 or more can merge with no other, so it stands as a 32768. While there are more of them,
+    the largest exponent missing below the largest is found and every larger one shifted down by one (tile
+    downgrading; Guei, Chen & Wu, doi:10.1109/TG.2021.3109887). What merges with what stays the same, but
+    only until the missing tile is made, which then looks like the next larger one: so this is done as seldom
+    as can be. Where nothing is missing (a board that no game shows), exponents above 15 become 15.
 
     Args:
         cells: uint8 [16] or [4, 4].
     """
-    present = np.int64(0)
+    present = repeated = np.int64(0)
     for exponent in cells.flat:
-        present |= np.int64(1) << np.int64(exponent)
+        bit = np.int64(1) << np.int64(exponent)
+        repeated |= present & bit
+        present |= bit
     board = U0
     shift = U0
     for exponent in cells.flat:
-        board |= np.uint64(_downgraded(np.int64(exponent), present)) << shift
+        board |= np.uint64(_downgraded(np.int64(exponent), present, repeated)) << shift
         shift += U4
     return board
 
