@@ -158,6 +158,27 @@ def test_a_limit_of_time_leaves_a_move() -> None:
     assert deeper.depth == 4
 
 
+def test_a_depth_alone_is_searched_at_once() -> None:
+    decision = OrderAgent().choose(ORDERED, Limit(depth=4))
+    timed = OrderAgent().choose(ORDERED, Limit(depth=4, time_ms=60_000.0))
+    search = make_order_search()
+    decide_by_order(bitboard.from_board(ORDERED), 4, 4, np.inf, 2**62, search)
+    assert decision is not None
+    assert timed is not None
+    assert decision.nodes == int(search.counters[0]) < timed.nodes
+    assert decision.direction == timed.direction
+
+
+def test_beside_a_32768_a_tile_in_the_making_is_not_taken_for_the_next_larger_one() -> None:
+    # 1024 and 1024 make the 2048 that is missing; beside the 4096 it must not seem to be one more 4096.
+    board = Board.from_text("32768 16384 8 4 / 8192 4096 1024 1024 / 32 16 4 2 / 2 0 0 0")
+    naive = Naive(board, 3)
+    decision = OrderAgent().choose(board, Limit(depth=3))
+    assert decision is not None
+    for direction, value in decision.values.items():
+        assert abs(value - naive.value(board.slide(direction).afterstate, 2, 1.0)) <= 3
+
+
 def test_past_32768_it_plays_on() -> None:
     board = Board.from_text("65536 512 64 2 / 256 128 8 0 / 4 2 0 0 / 0 0 2 0")
     decision = OrderAgent().choose(board, Limit(depth=2))
