@@ -216,14 +216,24 @@ class Probe:
         if not weak:
             self.reasons.clear()
         handles = [(frame, handle) for frame in self._page.frames if (handle := await self._put_into(frame))]
+        seen = await self._first_to_see(names, handles)
+        if seen not in (None, names[0]):
+            # The page may have drawn its board after the better readers were asked.
+            seen = await self._first_to_see(names, handles)
+        if seen is None:
+            self._watching = handles[0][1] if handles else None
+            return False
+        logger.info("the board is read by %s", seen)
+        return True
+
+    async def _first_to_see(self, names: list[str], handles: list[tuple[Frame, JSHandle]]) -> str | None:
+        """Ask readers in their order, each in all frames, and stay with the first one that sees a board."""
         for name in names:
             for frame, handle in handles:
                 if await self._has_board(handle, name):
                     self.frame, self._handle, self.keys_seen = frame, handle, 0
-                    logger.info("the board is read by %s", name)
-                    return True
-        self._watching = handles[0][1] if handles else None
-        return False
+                    return name
+        return None
 
     async def _put_into(self, frame: Frame) -> JSHandle | None:
         with contextlib.suppress(PlaywrightError, TimeoutError):

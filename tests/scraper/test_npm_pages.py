@@ -9,11 +9,12 @@ from typing import Any
 import npm_pages
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page
+from playwright.async_api import JSHandle, Page
 
 from game2048 import Board, Direction
 from scraper.live_page import LivePage
 from scraper.page import Reading, Slid, Status
+from scraper.probe import Probe
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.npm]
 
@@ -97,6 +98,21 @@ async def test_the_end_is_seen_and_a_new_game_begun(game: LivePage, tab: Page, p
     reading = await game.new_game()
     assert (reading.score, reading.best) == (0, 3000)
     await hold_against_page(tab, reading)
+
+
+async def test_a_board_drawn_while_readers_are_asked_is_read_by_the_best(
+    game: LivePage, page_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_board, asked = Probe._has_board, []
+
+    async def drawn_after_the_first_question(probe: Probe, handle: JSHandle, name: str) -> bool:
+        asked.append(name)
+        return len(asked) > 1 and await has_board(probe, handle, name)
+
+    monkeypatch.setattr(Probe, "_has_board", drawn_after_the_first_question)
+    reading = await game.open(page_url)
+    assert asked[:2] == ["position-classes", "lattice-text"]
+    assert (reading.reader, reading.score) == ("position-classes", 0)
 
 
 async def test_the_next_move_is_read_right_on_a_very_slow_machine(
