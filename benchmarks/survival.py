@@ -91,9 +91,9 @@ def main(
             for i, board in enumerate(boards)
         ]
         runs = [task.result() for task in tqdm(tasks, unit=" runs")]
-    share = sum(made == moves for made, _ in runs) / len(runs)
+    share = sum(lasted == moves for lasted, _ in runs) / len(runs)
     half = 1.96 * (share * (1 - share) / len(runs)) ** 0.5
-    per_move = 1000 * sum(seconds for _, seconds in runs) / sum(made for made, _ in runs)
+    per_move = 1000 * sum(seconds for _, seconds in runs) / sum(lasted for lasted, _ in runs)
     print(
         f"| {label(engine, tables, limit)} | {len(runs)} "
         f"| {100 * share:.1f} ± {100 * half:.1f} % | {per_move:.2f} |"
