@@ -229,55 +229,59 @@ def start(state: np.uint64) -> Any:
 
 
 @kernel
-def _downgraded(exponent: Any, present: Any, repeated: Any) -> Any:
-    """What an exponent becomes when gaps below the largest are closed until one tile is of 15 or more.
+def ranks_left_out(present: np.uint64, ranks: int) -> np.uint64:
+    """Which ranks to leave out: the largest missing ones below the largest tile, as many as needed.
+
+    Leaving one out lowers every tile above it by one. Where too few are missing, all of them are left out.
 
     Args:
-        exponent: of one tile.
         present: bit e is set when exponent e stands on the board.
-        repeated: bit e is set when it stands there more than once.
+        ranks: exponents must be below this.
+
+    Source: Jaśkowski, IEEE Transactions on Games 2018, doi:10.1109/TCIAIG.2017.2651887 (tile downgrading).
     """
-    while True:
-        large = present >> 15
-        if repeated >> 15 == 0 and large & (large - 1) == 0:
-            return min(exponent, 15)
-        top = 62
-        while not (present >> top) & 1:
-            top -= 1
-        missing = top - 1
-        while missing > 0 and (present >> missing) & 1:
-            missing -= 1
-        if missing <= 0:
-            return min(exponent, 15)
-        below = (1 << missing) - 1
-        present = (present & below) | ((present >> 1) & ~below)
-        repeated = (repeated & below) | ((repeated >> 1) & ~below)
-        if exponent > missing:
-            exponent -= 1
+    top = np.uint64(63)
+    while top and not (present >> top) & U1:
+        top -= U1
+    if top < np.uint64(ranks):
+        return U0
+    needed = top - np.uint64(ranks - 1)
+    missing = ~present & ((U1 << top) - U1) & ~U1
+    while count_ones(missing) > needed:
+        missing &= missing - U1
+    return missing
+
+
+@kernel
+def lowered(exponent: np.uint64, left_out: np.uint64, ranks: int) -> np.uint64:
+    """A tile of a downgraded board; what is still too large becomes the largest rank."""
+    exponent -= count_ones(left_out & ((U1 << exponent) - U1))
+    return min(exponent, np.uint64(ranks - 1))
 
 
 @kernel
 def downgrade(cells: Any) -> np.uint64:
     """A board of any exponents as nibbles, for search: exact with one 32768 at most, else downgraded.
 
-    One tile of 32768 or more can merge with no other, so it stands as a 32768. While there are more of them,
-    the largest exponent missing below the largest is found and every larger one shifted down by one (tile
-    downgrading; Guei, Chen & Wu, doi:10.1109/TG.2021.3109887). What merges with what stays the same, but
-    only until the missing tile is made, which then looks like the next larger one: so this is done as seldom
-    as can be. Where nothing is missing (a board that no game shows), exponents above 15 become 15.
+    One tile of 32768 or more can merge with no other, so it stands as a 32768. Where there are more of them,
+    ranks are left out until all but the largest are below 32768. What merges with what stays the same, but
+    only until a missing tile is made, which then looks like the next larger one: so this is done as seldom
+    as can be. Where too few are missing (a board that no game shows), exponents above 15 become 15.
 
     Args:
         cells: uint8 [16] or [4, 4].
     """
-    present = repeated = np.int64(0)
-    for exponent in cells.flat:
-        bit = np.int64(1) << np.int64(exponent)
-        repeated |= present & bit
-        present |= bit
+    largest = U0
+    others = U0  # but the largest tile: a bit for each exponent
+    for cell in cells.flat:
+        exponent = np.uint64(cell)
+        others |= U1 << min(exponent, largest)
+        largest = max(exponent, largest)
+    left_out = ranks_left_out(others, MAX_EXPONENT)
     board = U0
     shift = U0
-    for exponent in cells.flat:
-        board |= np.uint64(_downgraded(np.int64(exponent), present, repeated)) << shift
+    for cell in cells.flat:
+        board |= lowered(np.uint64(cell), left_out, MAX_EXPONENT + 1) << shift
         shift += U4
     return board
 

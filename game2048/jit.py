@@ -153,6 +153,10 @@ def _ctpop(typing_context: Any, value: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+# An intrinsic means nothing uncompiled.
+_ones: Any = (lambda value: int(value).bit_count()) if numba.config.DISABLE_JIT else _ctpop
+
+
 @kernel
 def count_trailing_zeros(value: np.uint64) -> np.uint64:
     """Number of zero bits below the lowest set bit (64 for 0)."""
@@ -162,4 +166,4 @@ def count_trailing_zeros(value: np.uint64) -> np.uint64:
 @kernel
 def count_ones(value: np.uint64) -> np.uint64:
     """Number of set bits."""
-    return np.uint64(_ctpop(value))
+    return np.uint64(_ones(value))

@@ -7,8 +7,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from game2048.bitboard import ROW_MASK, U0, U1, U2, U4, U16, U32, U48, make_row_tables, transpose
-from game2048.jit import count_ones, inlined_kernel, kernel
+from game2048.bitboard import (
+    ROW_MASK,
+    U0,
+    U1,
+    U2,
+    U4,
+    U16,
+    U32,
+    U48,
+    lowered,
+    make_row_tables,
+    ranks_left_out,
+    transpose,
+)
+from game2048.jit import inlined_kernel, kernel
 
 PackedRows = npt.NDArray[np.uint64]
 
@@ -94,37 +107,6 @@ def join(low: np.uint64, extra: np.uint64, cells: Any) -> None:
     for i in range(16):
         exponent = (low >> np.uint64(4 * i)) & _LAST | (((extra >> np.uint64(i)) & U1) << U4)
         cells[i >> 2, i & 3] = exponent
-
-
-@kernel
-def ranks_left_out(present: np.uint64, ranks: int) -> np.uint64:
-    """Which ranks to leave out: the largest missing ones below the largest tile, as many as needed.
-
-    Leaving one out lowers every tile above it by one. Where too few are missing, all of them are left out.
-
-    Args:
-        present: bit e is set when exponent e stands on the board.
-        ranks: exponents must be below this.
-
-    Source: Jaśkowski, IEEE Transactions on Games 2018, doi:10.1109/TCIAIG.2017.2651887 (tile downgrading).
-    """
-    top = np.uint64(63)
-    while top and not (present >> top) & U1:
-        top -= U1
-    if top < np.uint64(ranks):
-        return U0
-    needed = top - np.uint64(ranks - 1)
-    missing = ~present & ((U1 << top) - U1) & ~U1
-    while count_ones(missing) > needed:
-        missing &= missing - U1
-    return missing
-
-
-@kernel
-def lowered(exponent: np.uint64, left_out: np.uint64, ranks: int) -> np.uint64:
-    """A tile of a downgraded board; what is still too large becomes the largest rank."""
-    exponent -= count_ones(left_out & ((U1 << exponent) - U1))
-    return min(exponent, np.uint64(ranks - 1))
 
 
 @kernel

@@ -12,11 +12,11 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from game2048.bitboard import lowered, ranks_left_out
 from game2048.jit import allocating_kernel, count_ones, count_trailing_zeros, inlined_kernel, kernel
 from game2048.line import slide_line
 from game2048.spawn import next_random, pick
 from solver_server.ntuple.intrinsics import pext
-from solver_server.ntuple.moves import lowered, ranks_left_out
 
 _slide_line = numba.njit(nogil=True)(slide_line)
 _next_random = numba.njit(nogil=True)(next_random)
