@@ -27,7 +27,7 @@ def run(words: list[str]) -> tuple[int, float, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "bot.cli", "generate", *words], stdout=subprocess.PIPE, check=True
+        [sys.executable, "-m", "bot.cli.main", "generate", *words], stdout=subprocess.PIPE, check=True
     )
     seconds = time.perf_counter() - begun
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from game2048 import Board
 from game2048.spawn import Spawner
-from solver_server.agent import Agent, Limit
+from solver_server.engine import Agent, Limit
 from solver_server.engines import DEFAULT_ENGINE, spec_of, with_tables
 
 REACH = (2048, 4096, 8192, 16384, 32768, 65536)

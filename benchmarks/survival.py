@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from game2048 import Board
 from game2048.spawn import Spawner
-from solver_server.agent import Agent, Limit
+from solver_server.engine import Agent, Limit
 
 
 @cache

@@ -15,7 +15,7 @@ import click
 import numpy as np
 
 from game2048.spawn import Spawner
-from solver_server.agent import Limit
+from solver_server.engine import Limit
 from solver_server.engines import DEFAULT_ENGINE, spec_of
 
 

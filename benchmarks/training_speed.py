@@ -17,12 +17,12 @@ import click
 import numba
 import numpy as np
 
-from game2048 import bitboard
+from game2048.kernels import bitboard
 from game2048.spawn import game_state
 from game2048.symmetry import permutations
+from solver_server.ntuple.greedy_results import GreedyPlayer
 from solver_server.ntuple.patterns import PATTERNS, Pattern
-from solver_server.ntuple.player import GreedyPlayer
-from solver_server.ntuple.training import Settings, Training
+from solver_server.ntuple.training.training_state import Settings, Training
 
 
 class Plain(NamedTuple):

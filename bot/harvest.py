@@ -20,14 +20,14 @@ from bot.player import GamePlayer, Goal, Progress, Solver
 from game2048.board import Board
 from game2048.errors import PageError, RecordError
 from game2048.wire import DecisionMessage, GameOver
-from recordings.columns import columns_of
-from recordings.formats.spool import Chunk
-from recordings.growing import GrowingDataset, Mode
+from recordings.datasets.formats.chunks import Chunk
+from recordings.datasets.game_arrays import columns_of
+from recordings.datasets.resumable import GrowingDataset, Mode
+from recordings.datasets.statistics import Tally
 from recordings.journal import GameJournal, recover
 from recordings.jsonl import GAMES_FILE, read_records
 from recordings.record import GameRecord
-from recordings.stats import Tally
-from scraper.browser import BrowserOptions, open_browser
+from scraper.chromium.launch import BrowserOptions, open_browser
 from scraper.page import GamePage
 
 log = logging.getLogger(__name__)
@@ -260,7 +260,7 @@ async def real_tabs_and_solvers(
     """One browser, whose tabs know nothing of each other, and one server, with a connection for each tab."""
     from playwright.async_api import Error as PlaywrightError
 
-    from scraper.tabs import live_page
+    from scraper.open_page import live_page
 
     async with AsyncExitStack() as stack:
         where = solver_options.server

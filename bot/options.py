@@ -10,7 +10,7 @@ from bot.player import Goal
 from game2048.board import Board
 from game2048.wire import Hello, is_loopback
 from recordings.record import GameRecord
-from scraper.browser import BrowserOptions
+from scraper.chromium.launch import BrowserOptions
 
 SITE_MOVES_PER_SECOND = 20.0
 """The rate on pages of other machines where none is asked for; on this machine there is no limit."""
@@ -64,7 +64,7 @@ class SolverOptions:
 
 @dataclass(frozen=True, slots=True)
 class GifOptions:
-    """How GIFs are drawn; see `recordings.gif.write_gif`."""
+    """How GIFs are drawn; see `recordings.pictures.gif.write_gif`."""
 
     frames: int
     ms: int

@@ -11,19 +11,19 @@ from pathlib import Path
 from bot.client import SolverClient
 from bot.options import GameSummary, PlayOptions, SolverOptions
 from bot.own_server import OwnServer
-from bot.play_variants import Solver
 from bot.player import GamePlayer, Progress
+from bot.variant_search import Solver
 from game2048.board import Board
 from game2048.errors import SolverError
 from game2048.wire import DecisionMessage, GameOver, Hello
 from recordings import prepare_folder
-from recordings.gif import write_gif
 from recordings.journal import GameJournal
+from recordings.pictures.gif import write_gif
 from recordings.record import GameRecord
 from scraper.live_page import LivePage
+from scraper.open_page import open_page
 from scraper.page import Status
 from scraper.site_profile import read_profile
-from scraper.tabs import open_page
 
 WARM_UP = Board.from_text("2 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 2")
 

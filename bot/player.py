@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.play_variants import Solver as Solver
-from bot.play_variants import SpawnedTiles, ranked_directions
+from bot.variant_search import Solver as Solver
+from bot.variant_search import SpawnedTiles, ranked_directions
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import PageError

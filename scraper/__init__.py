@@ -1,6 +1,7 @@
 """One live page: find the board, read it, press a direction, start again, see the end. It decides no move.
 
-Importing this package loads no browser driver: `scraper.tabs` does, and `scraper.browser` in use.
+Importing this package loads no browser driver: `scraper.open_page` does, and `scraper.chromium.launch` in
+use.
 """
 
 from scraper.page import GamePage, MoveOutcome, Reading, Slid, Status, Unchanged, Unexplained

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from scraper.browser import BROWSER_VARIABLE, BrowserOptions
+from scraper.chromium.launch import BROWSER_VARIABLE, BrowserOptions
 from scraper.page import Reading
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -118,7 +118,7 @@ def probe(url: str, browser: BrowserOptions, site: Path | None, report: Path | N
 @browser_options
 def install_browser(browser: BrowserOptions) -> None:
     """Find a browser that starts, or download or install Chromium."""
-    from scraper.install import install_browser as install
+    from scraper.chromium.install import install_browser as install
 
     click.echo(install(browser, functools.partial(click.echo, err=True)))
 
@@ -126,8 +126,8 @@ def install_browser(browser: BrowserOptions) -> None:
 async def _read_once(
     url: str, options: BrowserOptions, site: Path | None, report: Path | None
 ) -> tuple[Reading, dict[str, object]]:
+    from scraper.open_page import open_page  # loads the browser driver
     from scraper.site_profile import read_profile
-    from scraper.tabs import open_page  # loads the browser driver
 
     profile = None if site is None else read_profile(site)
     async with open_page(options, site=profile, report=report) as page:

@@ -19,18 +19,18 @@ from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import PageError, RulesError
-from scraper.controls import KEEP_GOING, NEW_GAME, Controls
-from scraper.finder import Finder
-from scraper.gates import GO_ON, NEW, Gates
-from scraper.hands import Hands, Region
-from scraper.judge import OFFENCES, Judge
-from scraper.learner import Learner
-from scraper.opening import Opening
-from scraper.pixels import PixelEye
-from scraper.probe import Answer, Patience, Probe, ProbeGoneError, first_line, while_waiting
+from scraper.detection.buttons import KEEP_GOING, NEW_GAME, Controls
+from scraper.detection.confirmation import Opening
+from scraper.detection.finder import Finder
+from scraper.detection.obstacles import GO_ON, NEW, Gates
+from scraper.detection.page_script import Answer, Patience, Probe, ProbeGoneError, first_line, while_waiting
+from scraper.input.methods import Hands, Region
+from scraper.moves.explain import OFFENCES, Judge
+from scraper.moves.outcome import MoveOutcome, Slid, Unchanged, Unexplained
 from scraper.readers import PIXELS, READERS, BoardReader
+from scraper.readers.canvas import PixelEye
+from scraper.readers.tile_values import Learner
 from scraper.reading import Reading, Status, UnreadableError
-from scraper.settle import MoveOutcome, Slid, Unchanged, Unexplained
 from scraper.site_profile import SiteProfile
 
 logger = logging.getLogger(__name__)

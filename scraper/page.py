@@ -9,8 +9,8 @@ from typing import Protocol
 
 from game2048.board import Board
 from game2048.direction import Direction
+from scraper.moves.outcome import MoveOutcome, Slid, Unchanged, Unexplained
 from scraper.reading import Reading, Status
-from scraper.settle import MoveOutcome, Slid, Unchanged, Unexplained
 
 __all__ = ["GamePage", "MoveOutcome", "Reading", "Slid", "Status", "Unchanged", "Unexplained"]
 

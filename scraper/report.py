@@ -38,7 +38,7 @@ async def write_report(page: LivePage, folder: Path, why: str) -> None:
     parts = urlsplit(page.url)
     region = await page.region()
     seen: list[Any] = []
-    script = (resources.files(__package__) / "outline.js").read_text(encoding="utf-8")
+    script = (resources.files(__package__) / "report_outline.js").read_text(encoding="utf-8")
     box = None if region is None else [region.x, region.y, region.width, region.height]
     for frame in page.tab.frames:
         with contextlib.suppress(PlaywrightError):

@@ -16,7 +16,7 @@ from game2048.errors import PageError
 from scraper.readers.script import ScriptReader
 
 if TYPE_CHECKING:
-    from scraper.probe import Patience
+    from scraper.detection.page_script import Patience
 
 Side = Annotated[int, msgspec.Meta(ge=MIN_SIDE, le=MAX_SIDE)]
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
@@ -48,7 +48,7 @@ class BoardProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Waits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How long to wait for what, in milliseconds; see `scraper.probe.Patience`."""
+    """How long to wait for what, in milliseconds; see `scraper.detection.page_script.Patience`."""
 
     board: Milliseconds | None = None
     idle: Milliseconds | None = None

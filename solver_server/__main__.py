@@ -7,7 +7,7 @@ import sys
 import click
 
 from game2048.errors import Error2048
-from solver_server.cli import hint, serve
+from solver_server.cli.serve import hint, serve
 
 
 @click.group()

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from game2048 import wire
 from game2048.errors import SolverError
 from game2048.wire import EngineInfo
-from solver_server.agent import Agent
-from solver_server.depth import PLAYER_MOVES, DepthRule
+from solver_server.engine import Agent
+from solver_server.limits import PLAYER_MOVES, DepthRule
 
 if TYPE_CHECKING:  # imports numba
-    from solver_server.tables.agent import Library
+    from solver_server.tables.engine import Library
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ class EngineSpec:
 
 
 def _fast(depths: DepthRule, threads: int) -> Agent:
-    from solver_server.search.agent import ExpectimaxAgent, make_search
     from solver_server.search.chance import make_policy
+    from solver_server.search.expectimax_engine import ExpectimaxAgent, make_search
     from solver_server.search.heuristics import make_line_heuristic
 
     chance = make_policy(min_probability=1e-3)
@@ -87,22 +87,22 @@ def _fast(depths: DepthRule, threads: int) -> Agent:
 
 
 def _ntuple(depths: DepthRule, threads: int) -> Agent:
-    from solver_server.ntuple.agent import NetworkAgent
-    from solver_server.shipped import network_for
+    from solver_server.ntuple.bundled import network_for
+    from solver_server.ntuple.engine import NetworkAgent
 
     return NetworkAgent(network_for(4, 4), depths, threads=threads)
 
 
 def _order(depths: DepthRule, threads: int) -> Agent:
-    from solver_server.search.order_agent import OrderAgent
-    from solver_server.tables.agent import TableAgent
+    from solver_server.search.order_engine import OrderAgent
+    from solver_server.tables.engine import TableAgent
 
     return TableAgent(OrderAgent(depths), _library().knowledge())
 
 
 def _composite(depths: DepthRule, threads: int) -> Agent:
-    from solver_server.search.agent import ExpectimaxAgent, make_search
     from solver_server.search.chance import make_policy
+    from solver_server.search.expectimax_engine import ExpectimaxAgent, make_search
     from solver_server.search.heuristics import make_composite
 
     chance = make_policy(exact_up_to=0, sample_cells=4)
@@ -111,8 +111,8 @@ def _composite(depths: DepthRule, threads: int) -> Agent:
 
 
 def _gradient(depths: DepthRule, threads: int) -> Agent:
-    from solver_server.search.agent import ExpectimaxAgent, make_search
     from solver_server.search.chance import make_policy
+    from solver_server.search.expectimax_engine import ExpectimaxAgent, make_search
     from solver_server.search.heuristics import make_gradient
 
     chance = make_policy(exact_up_to=6, sample_pairs=6)
@@ -215,7 +215,7 @@ def with_tables(spec: EngineSpec) -> EngineSpec:
         return spec
 
     def make(depths: DepthRule, threads: int) -> Agent:
-        from solver_server.tables.agent import TableAgent
+        from solver_server.tables.engine import TableAgent
 
         return TableAgent(spec.make(depths, threads), _library().knowledge())
 
@@ -224,7 +224,7 @@ def with_tables(spec: EngineSpec) -> EngineSpec:
 
 @functools.cache
 def _library() -> Library:
-    from solver_server.tables.agent import Library
+    from solver_server.tables.engine import Library
 
     return Library()
 
@@ -240,8 +240,8 @@ def network_engine(weights: Path) -> EngineSpec:
     Raises:
         SolverError: the file is missing, damaged or of neither format.
     """
-    from solver_server.ntuple.agent import NetworkAgent
-    from solver_server.ntuple.files import open_network
+    from solver_server.ntuple.engine import NetworkAgent
+    from solver_server.ntuple.files.network_file import open_network
 
     network = open_network(weights, in_memory=True)
     pattern = network.pattern

@@ -14,11 +14,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from game2048 import grid
 from game2048.board import Board, highest_exponent
 from game2048.errors import RulesError
-from game2048.jit import kernel
-from game2048.plies import legal_mask
+from game2048.kernels import grid
+from game2048.kernels.jit import kernel
+from game2048.kernels.transitions import legal_mask
 from game2048.spawn import game_state
 
 try:
@@ -150,7 +150,7 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
         if self.render_mode == "ansi":
             return f"{board.pretty()}\nscore {self._score}\n"
         if self.render_mode == "rgb_array":
-            from recordings.render import draw_board  # loads Pillow
+            from recordings.pictures.board_image import draw_board  # loads Pillow
 
             return np.asarray(draw_board(board, self._score, self._moves).convert("RGB"))
         return None

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 import pytest
-from dataset_games import played
+from support.dataset_games import played
 
-from bot.harvest_cli import harvest
-from recordings.dataset import write_games
-from recordings.dataset_cli import COMMANDS
-from solver_server.generate_cli import generate
+from bot.cli.harvest import harvest
+from recordings.cli.datasets import COMMANDS
+from recordings.datasets.dataset_file import write_games
+from solver_server.cli.generate import generate
 
 TEXT = (Path(__file__).parents[1] / "docs" / "datasets.md").read_text(encoding="utf-8")
 UNTOLD = {"--token", "--browser", "--headed", "--headless", "--verbose"}  # as everywhere
@@ -28,7 +28,7 @@ def test_every_option_is_in_the_page(command: click.Command) -> None:
 
 
 def test_every_column_is_in_the_page(tmp_path: Path) -> None:
-    from recordings.formats.parquet import game_schema, move_schema
+    from recordings.datasets.formats.parquet import game_schema, move_schema
 
     for name in (*move_schema().names, *game_schema().names):
         assert f"`{name}`" in TEXT, name

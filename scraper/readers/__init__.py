@@ -73,7 +73,7 @@ LATTICE_LOOKS: BoardReader = ScriptReader(
 )
 
 READERS: tuple[BoardReader, ...] = (POSITION_CLASSES, LATTICE_TEXT, LATTICE_CLASSES, LATTICE_LOOKS)
-"""The readers of elements, in the order in which they are tried. `scraper.pixels` comes after them."""
+"""The readers of elements, in the order in which they are tried; `scraper.readers.canvas` comes last."""
 
 PIXELS: BoardReader = ScriptReader(name="pixels", looks_for="a canvas with equal squares", file="", weak=True)
-"""The reader of canvases; its pictures are taken by `scraper.pixels`."""
+"""The reader of canvases; its pictures are taken by `scraper.readers.canvas`."""

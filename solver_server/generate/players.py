@@ -16,13 +16,13 @@ import numpy.typing as npt
 from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
 from game2048.spawn import Spawner
-from recordings.columns import GameColumns
-from recordings.formats.spool import Chunk, encode_chunk
-from solver_server.agent import Agent, Decision, Limit
+from recordings.datasets.formats.chunks import Chunk, encode_chunk
+from recordings.datasets.game_arrays import GameColumns
+from solver_server.engine import Agent, Decision, Limit
 from solver_server.engines import NETWORK_ENGINE, network_engine, spec_of
 from solver_server.generate.plan import Plan, decode_plan
-from solver_server.ntuple.files import open_network
-from solver_server.shipped import weights_for
+from solver_server.ntuple.bundled import weights_for
+from solver_server.ntuple.files.network_file import open_network
 
 GREEDY = "greedy"
 """Another name for the network engine at depth 1: reward + value of the afterstate."""
@@ -103,7 +103,7 @@ def make_player(plan: Plan) -> Player:
         raise SolverError(f"{path} is not the file that this run began with: expected SHA-256 {plan.sha256}")
     if plan.depth != 1 or plan.time_ms is not None:
         return AgentPlayer(network_engine(path).create(), plan)
-    from solver_server.generate.greedy import GreedyPlayer  # loads what it compiles
+    from solver_server.ntuple.greedy_recording import GreedyPlayer  # loads what it compiles
 
     return GreedyPlayer(open_network(path, in_memory=True), plan)
 
@@ -196,7 +196,7 @@ def play_chunk(plan: bytes, first: int, count: int) -> bytes:
         count: how many.
 
     Returns:
-        Those that the plan keeps, as `recordings.formats.spool.encode_chunk` makes a message of them.
+        Those that the plan keeps, as a message (`recordings.datasets.formats.chunks.encode_chunk`).
     """
     wanted, player = player_of(plan)
     begun = time.perf_counter()

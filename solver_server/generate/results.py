@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from solver_server.agent import Limit
-from solver_server.cluster import Crew, DaskCluster
+from solver_server.engine import Limit
 from solver_server.engines import NETWORK_ENGINE, default_for
+from solver_server.evaluation.self_play import GameResult
 from solver_server.generate import players
 from solver_server.generate.plan import Plan, encode_plan
-from solver_server.self_play import GameResult
+from solver_server.workers import Crew, DaskCluster
 
 _CHUNK_GAMES = 64
 """At most so many games a task, and at least four tasks a worker, so that none is long without one."""

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from game2048.errors import RecordError
-from recordings.columns import GameColumns
-from recordings.formats.spool import Chunk, decode_chunk
-from recordings.growing import GrowingDataset
-from recordings.stats import Tally
-from solver_server.cluster import Crew
+from recordings.datasets.formats.chunks import Chunk, decode_chunk
+from recordings.datasets.game_arrays import GameColumns
+from recordings.datasets.resumable import GrowingDataset
+from recordings.datasets.statistics import Tally
 from solver_server.generate.plan import Plan, encode_plan
+from solver_server.workers import Crew
 
 _CHUNK_SECONDS = 0.1
 """Games are handed out in chunks of at least this time, so that handing them out costs nothing beside."""

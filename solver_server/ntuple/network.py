@@ -2,7 +2,8 @@
 
 A tuple's index has the exponent of its first cell in the lowest nibble. With cells in ascending order that
 is just the board's bits under the tuple's mask, closed up (`pext`), and the eight images of a tuple are the
-eight images of the board under one mask. 4×4 boards are one word, others two (`solver_server.ntuple.words`).
+eight images of the board under one mask. 4×4 boards are one word, others two
+(`game2048.kernels.two_word_board`).
 """
 
 from __future__ import annotations
@@ -12,12 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from game2048.bitboard import flip, mirror, transpose
-from game2048.jit import inlined_kernel, kernel
-from solver_server.ntuple.intrinsics import pext, prefetch
-from solver_server.ntuple.moves import is_wide, seen_as
-from solver_server.ntuple.patterns import Pattern
-from solver_server.ntuple.words import (
+from game2048.kernels.bitboard import flip, mirror, transpose
+from game2048.kernels.intrinsics import pext, prefetch
+from game2048.kernels.jit import inlined_kernel, kernel
+from game2048.kernels.two_word_board import (
     Geometry,
     flip_words,
     is_wide_words,
@@ -28,6 +27,8 @@ from solver_server.ntuple.words import (
     split_words,
     transpose_words,
 )
+from game2048.kernels.wide_bitboard import is_wide, seen_as
+from solver_server.ntuple.patterns import Pattern
 
 Weights = npt.NDArray[np.float32] | npt.NDArray[np.int16]
 

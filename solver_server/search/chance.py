@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from game2048.jit import kernel
+from game2048.kernels.jit import kernel
 from game2048.spawn import P_FOUR, P_TWO, next_random, pick
-from solver_server.search.position import count_cells, is_empty
+from solver_server.search.board_ops import count_cells, is_empty
 
 _next_random = kernel(next_random)
 _pick = kernel(pick)

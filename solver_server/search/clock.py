@@ -10,7 +10,7 @@ from typing import Any
 
 from numba import types
 
-from game2048.jit import kernel
+from game2048.kernels.jit import kernel
 
 _CLOCK_MONOTONIC = 6 if sys.platform == "darwin" else 1
 

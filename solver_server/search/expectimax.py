@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from game2048.bitboard import RowTables
-from game2048.jit import kernel
+from game2048.kernels.bitboard import RowTables
+from game2048.kernels.jit import kernel
+from solver_server.search.board_ops import key_of, make_boards, put, slide
 from solver_server.search.chance import ChancePolicy, Spawns, list_spawns
 from solver_server.search.clock import now
 from solver_server.search.evaluator import evaluate
-from solver_server.search.position import key_of, make_boards, put, slide
 from solver_server.search.transposition import Table, holds, slot_of, store
 
 MAX_PLIES = 31

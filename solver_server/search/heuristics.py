@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from game2048 import grid
-from game2048.bitboard import transpose
-from game2048.jit import allocating_kernel, kernel, overload
+from game2048.kernels import grid
+from game2048.kernels.bitboard import transpose
+from game2048.kernels.jit import allocating_kernel, kernel, overload
+from solver_server.search.board_ops import is_grid
 from solver_server.search.evaluator import evaluate, is_evaluator
-from solver_server.search.position import is_grid
 
 # -- fast: a sum over rows and columns ---------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from game2048.bitboard import (
+from game2048.kernels.bitboard import (
     IMAGE_DIRECTIONS,
     IMAGES,
     RowTables,
@@ -28,7 +28,7 @@ from game2048.bitboard import (
     slid_rows,
     transpose,
 )
-from game2048.jit import kernel
+from game2048.kernels.jit import kernel
 from solver_server.search.clock import now
 from solver_server.search.transposition import slot_of
 

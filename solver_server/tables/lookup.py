@@ -15,12 +15,12 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from game2048.bitboard import IMAGE_DIRECTIONS, IMAGES, RowTables, next_image, slide
-from game2048.jit import kernel
-from solver_server.tables.building import Table
-from solver_server.tables.fits import Fits, keeps, make_fits, order_of, top_of
-from solver_server.tables.induction import CERTAIN
-from solver_server.tables.patterns import is_goal
+from game2048.kernels.bitboard import IMAGE_DIRECTIONS, IMAGES, RowTables, next_image, slide
+from game2048.kernels.jit import kernel
+from solver_server.tables.build.builder import Table
+from solver_server.tables.build.induction import CERTAIN
+from solver_server.tables.goals import is_goal
+from solver_server.tables.matching import Fits, keeps, make_fits, order_of, top_of
 
 _U0 = np.uint64(0)
 _NONE = np.uint64(0xFFFFFFFF)

@@ -23,8 +23,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from game2048.cache import user_cache
 from game2048.errors import SolverError
+from game2048.kernels.user_cache import user_cache
 from recordings import locks
 from solver_server.tables.formations import Formation, TableSpec
 

@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from bot.cli import COMMANDS, main
+from bot.cli.main import COMMANDS, main
 from game2048.errors import RulesError
 
 
@@ -46,7 +46,7 @@ def test_every_command_and_option_says_what_it_does(name: str) -> None:
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     script = (
         "import sys\n"
-        "from bot.cli import main\n"
+        "from bot.cli.main import main\n"
         f"main({arguments!r}, standalone_mode=False)\n"
         "print('loaded:', sorted({'numba', 'playwright', 'PIL', 'numpy'} & set(sys.modules)))\n"
     )

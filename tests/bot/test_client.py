@@ -10,15 +10,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 
 import pytest
-from fake_engines import Cheat, FirstLegal, Gated, offer
+from support.fake_engines import Cheat, FirstLegal, Gated, offer
 from websockets.asyncio.server import ServerConnection, serve
 
 from bot.client import Patience, SolverClient, SolverRefusedError
 from game2048.board import Board
 from game2048.errors import SolverError
 from game2048.wire import DecisionMessage, GameOver
-from solver_server.agent import Agent, Limit
-from solver_server.server import ServerOptions, SolverServer
+from solver_server.engine import Agent, Limit
+from solver_server.serving.server import ServerOptions, SolverServer
 
 Imitation = Callable[..., Awaitable[str]]
 

@@ -16,12 +16,12 @@ from game2048 import Board, Direction
 from game2048.errors import PageError, RecordError, SolverError
 from game2048.spawn import Spawner
 from game2048.wire import DecisionMessage, GameOver
-from recordings.check import verify_columns
-from recordings.columns import GameColumns
-from recordings.dataset import read_games
-from recordings.growing import GrowingDataset
+from recordings.datasets.dataset_file import read_games
+from recordings.datasets.fast_verify import verify_columns
+from recordings.datasets.game_arrays import GameColumns
+from recordings.datasets.resumable import GrowingDataset
+from recordings.datasets.statistics import Tally
 from recordings.journal import GameJournal
-from recordings.stats import Tally
 from scraper.page import MoveOutcome, Reading, Slid, Status
 
 GOOD, BAD, FULL = "script:good", "script:bad", "script:full"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.play_variants import PROVING_SPAWNS, SPAWNS, SpawnedTiles, ranked_directions
+from bot.variant_search import PROVING_SPAWNS, SPAWNS, SpawnedTiles, ranked_directions
 from game2048 import Board, Direction
 from game2048.wire import DecisionMessage, GameOver
-from scraper.variants import CHAIN, PageRules
+from scraper.moves.rule_variants import CHAIN, PageRules
 
 
 class Standard:

@@ -14,10 +14,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from recordings.check import verify_columns
-from recordings.dataset import read_games
-from recordings.growing import working_files
-from scraper.demo import serve_demo
+from recordings.datasets.dataset_file import read_games
+from recordings.datasets.fast_verify import verify_columns
+from recordings.datasets.resumable import working_files
+from scraper.demo.server import serve_demo
 
 PATIENCE = 240  # seconds; kernels may have to be compiled first
 OPTIONS = ("--engine", "fast", "--depth", "1", "--max-moves", "12", "--tabs", "3")
@@ -30,13 +30,13 @@ def page() -> Iterator[str]:
 
 
 def harvest(*arguments: object) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "bot.cli", "harvest", *map(str, arguments), *OPTIONS]
+    words = [sys.executable, "-m", "bot.cli.main", "harvest", *map(str, arguments), *OPTIONS]
     return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def broken_off(moment: Callable[[], bool], number: signal.Signals, *arguments: object) -> int:
     """Start a harvest and send it a signal at some moment; its exit code. Nothing of it is left running."""
-    words = [sys.executable, "-m", "bot.cli", "harvest", *map(str, arguments), *OPTIONS]
+    words = [sys.executable, "-m", "bot.cli.main", "harvest", *map(str, arguments), *OPTIONS]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     family: list[psutil.Process] = []
     try:

@@ -17,9 +17,9 @@ import pytest
 from recordings.jsonl import read_records
 from recordings.record import GameRecord
 from recordings.replay import verify
-from scraper.demo import serve_demo
+from scraper.demo.server import serve_demo
 
-BOT = [sys.executable, "-m", "bot.cli"]
+BOT = [sys.executable, "-m", "bot.cli.main"]
 QUICK = ["--engine", "fast", "--depth", "2", "--no-gif"]
 PATIENCE = 240  # seconds; kernels may have to be compiled first
 

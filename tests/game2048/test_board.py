@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import boards
+from support import naive
+from support.strategies import boards
 
 from game2048 import DIRECTIONS, Board, Direction, RulesError
 from game2048.board import afterstates, highest_exponent

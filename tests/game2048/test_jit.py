@@ -9,7 +9,7 @@ from pathlib import Path
 
 ADD = """
 from typing import Any, NamedTuple
-from game2048.jit import kernel
+from game2048.kernels.jit import kernel
 
 class {name}(NamedTuple):
     number: int

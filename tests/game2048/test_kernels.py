@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import boards
+from support import naive
+from support.strategies import boards
 
-from game2048 import DIRECTIONS, Board, RulesError, bitboard, grid
+from game2048 import DIRECTIONS, Board, RulesError
+from game2048.kernels import bitboard, grid
 from game2048.spawn import Spawner, game_state
 
 TABLES = bitboard.make_row_tables()

@@ -6,12 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import naive
 import numpy as np
 import pytest
+from support import naive
 
-from game2048 import Board, bitboard
+from game2048 import Board
 from game2048.board import afterstates
+from game2048.kernels import bitboard
 from game2048.spawn import chance_outcomes
 
 GOLDEN: list[dict[str, Any]] = json.loads((Path(__file__).parent / "perft.json").read_text())

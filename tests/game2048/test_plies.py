@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-import naive
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import boards
+from support import naive
+from support.strategies import boards
 
 from game2048 import DIRECTIONS, Board
-from game2048.plies import find_facts
+from game2048.kernels.transitions import find_facts
 
 
 def cells_of(*texts: str) -> np.ndarray:

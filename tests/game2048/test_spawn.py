@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from strategies import boards
+from support.strategies import boards
 
 from game2048 import Board, RulesError
 from game2048.spawn import Spawner, chance_outcomes, game_state, next_random, pick

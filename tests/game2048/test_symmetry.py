@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from hypothesis import given
-from strategies import boards
+from support.strategies import boards
 
 from game2048 import DIRECTIONS, Board
 from game2048.symmetry import canonical, isomorphs, permutations

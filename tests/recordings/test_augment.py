@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dataset_games import late_game, played, with_search
+from support.dataset_games import late_game, played, with_search
 
 from game2048 import DIRECTIONS, Board, Direction
 from game2048.errors import RecordError
 from game2048.symmetry import isomorphs
-from recordings.augment import augment, direction_maps, images
-from recordings.check import verify_columns
-from recordings.identity import identity
+from recordings.datasets.augment import augment, direction_maps, images
+from recordings.datasets.fast_verify import verify_columns
+from recordings.datasets.identity import identity
 
 
 @pytest.mark.parametrize("size", [(2, 2), (4, 4), (2, 5), (3, 2)])

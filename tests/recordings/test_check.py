@@ -4,11 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from dataset_games import hard_games, late_game, moveless, played
-from recorded import worked_game
+from support.dataset_games import hard_games, late_game, moveless, played
+from support.recorded import worked_game
 
-from recordings.check import verify_columns
-from recordings.columns import GameColumns, columns_of, record_of
+from recordings.datasets.fast_verify import verify_columns
+from recordings.datasets.game_arrays import GameColumns, columns_of, record_of
 from recordings.replay import verify
 
 

@@ -3,14 +3,14 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 import pytest
-from dataset_games import hard_games, late_game, played, with_search
-from recorded import random_game, worked_game
+from support.dataset_games import hard_games, late_game, played, with_search
+from support.recorded import random_game, worked_game
 
 from game2048 import Board
 from game2048.errors import RecordError
 from recordings import GameRecord, Move
-from recordings.columns import GameInfo, columns_of, record_of
-from recordings.formats.json_text import line_of
+from recordings.datasets.formats.json_text import line_of
+from recordings.datasets.game_arrays import GameInfo, columns_of, record_of
 from recordings.record import decode_record, encode_record
 
 

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from dataset_games import hard_games, late_game, played
-from records_command import run, told
+from support.dataset_games import hard_games, late_game, played
+from support.records_command import run, told
 
-from recordings.dataset import read_games, write_games
+from recordings.datasets.dataset_file import read_games, write_games
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from dataset_games import TIMESTAMP, hard_games, late_game, moveless, played, with_search
+from support.dataset_games import TIMESTAMP, hard_games, late_game, moveless, played, with_search
 
 from game2048.errors import RecordError
-from recordings import dataset
-from recordings.columns import GameColumns, record_of
-from recordings.dataset import FORMATS, read_games, write_games
-from recordings.formats import files
-from recordings.formats.spool import PartWriter
+from recordings.datasets import dataset_file
+from recordings.datasets.dataset_file import FORMATS, read_games, write_games
+from recordings.datasets.formats import atomic
+from recordings.datasets.formats.chunks import PartWriter
+from recordings.datasets.game_arrays import GameColumns, record_of
 
 CHAIN = ["a.jsonl", "b.parquet", "c.h5", "d.csv", "e.json", "f.jsonl"]
 EXTENSIONS = [*FORMATS, ".part"]
@@ -60,14 +60,14 @@ def test_every_format_holds_every_bit(tmp_path: Path, extension: str) -> None:
 def test_the_same_games_give_the_same_bytes_however_they_come(
     tmp_path: Path, extension: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "BATCH_PLIES", 500)
+    monkeypatch.setattr(atomic, "BATCH_PLIES", 500)
     games = hard_games()
     for name, pieces in (
         ("one", [games]),
         ("each", [[game] for game in games]),
         ("two", [games[:4], games[4:]]),
     ):
-        with dataset.Creation(tmp_path / f"{name}{extension}") as writer:
+        with dataset_file.Creation(tmp_path / f"{name}{extension}") as writer:
             for piece in pieces:
                 writer.write(piece)
     for infix in ("", ".games") if FORMATS[extension].paired else ("",):
@@ -312,9 +312,9 @@ def test_a_missing_package_names_the_extra(
 
 def test_reading_and_writing_json_loads_none_of_the_heavy_packages(tmp_path: Path) -> None:
     code = (
-        "import sys; from recordings.dataset import read_games, write_games\n"
+        "import sys; from recordings.datasets.dataset_file import read_games, write_games\n"
         "write_games('a.jsonl', []); list(read_games('a.jsonl'))\n"
-        "import recordings.cli\n"
+        "import recordings.cli.records\n"
         "print([name for name in ('numba', 'pyarrow', 'h5py', 'pandas', 'PIL') if name in sys.modules])"
     )
     root = Path(__file__).parents[2]

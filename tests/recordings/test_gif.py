@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from PIL import Image, ImageSequence
-from recorded import random_game, worked_game
+from support.recorded import random_game, worked_game
 
 from game2048 import Board
 from game2048.errors import RecordError
 from recordings import GameRecord
-from recordings.gif import chosen_states, write_gif
-from recordings.render import Renderer
+from recordings.pictures.board_image import Renderer
+from recordings.pictures.gif import chosen_states, write_gif
 
 
 def pictures_of(record: GameRecord, states: list[int], size: int = 400) -> list[Image.Image]:
@@ -118,9 +118,9 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 LONG_GAME = """
 import resource, sys
-from recorded import random_game
+from support.recorded import random_game
 from recordings import GameRecord, build_record
-from recordings.gif import write_gif
+from recordings.pictures.gif import write_gif
 import msgspec
 game = random_game(4, 4, 3, 100)
 long = msgspec.structs.replace(game, moves=game.moves * 300, total_moves=30_000)

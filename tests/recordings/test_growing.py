@@ -4,14 +4,14 @@ import logging
 from pathlib import Path
 
 import pytest
-from dataset_games import hard_games, late_game, played
+from support.dataset_games import hard_games, late_game, played
 
 from game2048.errors import RecordError
-from recordings.columns import GameColumns
-from recordings.dataset import FORMATS, read_games, write_games
-from recordings.formats import spool
-from recordings.formats.spool import Chunk, decode_chunk, encode_chunk
-from recordings.growing import GrowingDataset, working_files
+from recordings.datasets.dataset_file import FORMATS, read_games, write_games
+from recordings.datasets.formats import chunks
+from recordings.datasets.formats.chunks import Chunk, decode_chunk, encode_chunk
+from recordings.datasets.game_arrays import GameColumns
+from recordings.datasets.resumable import GrowingDataset, working_files
 
 
 def chunk(*games: GameColumns, first: int = 0) -> Chunk:
@@ -121,7 +121,7 @@ def test_every_cut_of_a_working_file_gives_back_the_whole_games(
             dataset.append(chunk(game, first=number))
     part = working_files(path)[0]
     whole = part.read_bytes()
-    ends = [end for _, end in spool.scan(part)]
+    ends = [end for _, end in chunks.scan(part)]
     for cut in range(len(whole)):
         part.write_bytes(whole[:cut])
         expected = games[: sum(end <= cut for end in ends)]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from recorded import WORKED_FINAL, random_plies, worked_game, worked_moves
+from support.recorded import WORKED_FINAL, random_plies, worked_game, worked_moves
 
 from game2048 import Board, Direction
 from game2048.errors import RecordError
@@ -310,7 +310,7 @@ def test_without_locks_a_journal_is_taken_for_running_until_it_was_quiet_for_lon
 @contextmanager
 def player(folder: Path, mode: str, seed: int) -> Iterator[subprocess.Popen[str]]:
     """A process that plays games through journals into a folder (journal_child.py)."""
-    script = Path(__file__).with_name("journal_child.py")
+    script = Path(__file__).parents[1] / "support" / "journal_child.py"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     process = subprocess.Popen(
         [sys.executable, str(script), str(folder), mode, str(seed)],

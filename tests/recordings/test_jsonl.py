@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from recorded import random_game, worked_game
+from support.recorded import random_game, worked_game
 
 from game2048.errors import RecordError
 from recordings import append_record, prepare_folder, read_records
@@ -119,7 +119,7 @@ def test_a_missing_file_is_told(file: Path) -> None:
 
 APPENDER = """
 import sys
-from recorded import random_game
+from support.recorded import random_game
 from recordings import append_record
 for seed in range(25):
     append_record(sys.argv[1], random_game(4, 4, seed))
@@ -142,7 +142,7 @@ def child_environment() -> dict[str, str]:
 
 FULL_DISK = """
 import resource, sys
-from recorded import worked_game
+from support.recorded import worked_game
 from recordings import append_record
 from game2048.errors import RecordError
 append_record(sys.argv[1], worked_game())

@@ -7,12 +7,12 @@ import minari
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from dataset_games import late_game, moveless, played
+from support.dataset_games import late_game, moveless, played
 
 from game2048.errors import RecordError
-from recordings.cli import records
-from recordings.dataset import write_games
-from recordings.minari_export import export_to_minari
+from recordings.cli.records import records
+from recordings.datasets.dataset_file import write_games
+from recordings.datasets.minari_export import export_to_minari
 
 
 @pytest.fixture(autouse=True)

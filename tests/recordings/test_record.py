@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import TIMESTAMP, WORKED_FINAL, random_game, worked_game, worked_moves
+from support.recorded import TIMESTAMP, WORKED_FINAL, random_game, worked_game, worked_moves
 
 from game2048 import Board, Direction
 from game2048.errors import RecordError
@@ -148,7 +148,7 @@ def test_the_game_shown_in_the_docs_is_one() -> None:
 
 def test_importing_the_package_loads_neither_numba_nor_pillow() -> None:
     script = (
-        "import sys, recordings, recordings.cli\n"
+        "import sys, recordings, recordings.cli.records\n"
         "print(sorted({'numba', 'PIL', 'numpy', 'playwright'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 from PIL import Image
-from recorded import random_game, worked_game, worked_moves
-from records_command import run, told
+from support.recorded import random_game, worked_game, worked_moves
+from support.records_command import run, told
 
 from game2048 import Board, Direction
 from recordings import GAMES_FILE, GameJournal, GameRecord, append_record, read_records

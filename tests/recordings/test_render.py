@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 
 from game2048 import Board
-from recordings.render import TRANSPARENT, Renderer, draw_board
+from recordings.pictures.board_image import TRANSPARENT, Renderer, draw_board
 
 CLASSIC = {
     0: (205, 193, 180),

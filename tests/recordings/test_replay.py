@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import random_game, worked_game
+from support.recorded import random_game, worked_game
 
 from game2048 import Board, Direction
 from recordings import Fault, GameRecord, Move, build_record, verify

@@ -3,13 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dataset_games import played
+from support.dataset_games import played
 
 from game2048.errors import RecordError
-from recordings.augment import augment
-from recordings.dataset import read_games, write_games
-from recordings.identity import identity
-from recordings.split import split_file
+from recordings.datasets.augment import augment
+from recordings.datasets.dataset_file import read_games, write_games
+from recordings.datasets.identity import identity
+from recordings.datasets.split import split_file
 
 
 @pytest.fixture

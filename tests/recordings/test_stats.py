@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
-from dataset_games import late_game, played
-from recorded import worked_game
+from support.dataset_games import late_game, played
+from support.recorded import worked_game
 
-from recordings.columns import GameColumns, columns_of, new_info
-from recordings.stats import Tally, as_text
+from recordings.datasets.game_arrays import GameColumns, columns_of, new_info
+from recordings.datasets.statistics import Tally, as_text
 
 
 def ended(

@@ -3,15 +3,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import npm_pages
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page
+from support import npm_pages
 
-from scraper.browser import open_browser
-from scraper.demo import serve_demo
+from scraper.chromium.launch import open_browser
+from scraper.demo.server import serve_demo
 from scraper.live_page import LivePage
-from scraper.tabs import live_page
+from scraper.open_page import live_page
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -13,9 +13,9 @@ import pytest
 from playwright.async_api import Browser
 
 from game2048.errors import PageError
-from scraper import browser as browser_module
-from scraper import install
-from scraper.browser import BROWSER_VARIABLE, BrowserOptions, find_browsers, open_browser
+from scraper.chromium import install
+from scraper.chromium import launch as browser_module
+from scraper.chromium.launch import BROWSER_VARIABLE, BrowserOptions, find_browsers, open_browser
 
 
 def executable(path: Path, text: str = "#!/bin/sh\nexit 3\n") -> Path:
@@ -170,7 +170,7 @@ def test_a_command_that_does_not_end_is_given_up() -> None:
 
 HOLD_A_PAGE = """
 import asyncio
-from scraper.tabs import open_page
+from scraper.open_page import open_page
 
 async def hold():
     async with open_page() as page:

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from game2048.errors import PageError
-from scraper.browser import BrowserOptions, find_browsers, open_context
-from scraper.tabs import open_page
+from scraper.chromium.launch import BrowserOptions, find_browsers, open_context
+from scraper.open_page import open_page
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

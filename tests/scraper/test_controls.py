@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.controls import goes_on
+from scraper.detection.buttons import goes_on
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ async def board_on(page: Page) -> Board:
 
 
 def splitmix64(seed: int) -> Callable[[], int]:
-    """The generator of demo_page/game.js, written a second time from its paper."""
+    """The generator of demo/page/game.js, written a second time from its paper."""
     mask = 2**64 - 1
 
     def number() -> int:

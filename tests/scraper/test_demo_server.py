@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from scraper.demo import serve_demo
+from scraper.demo.server import serve_demo
 
 
 def ask(url: str, path: str, method: str = "GET") -> tuple[int, dict[str, str], bytes]:
@@ -38,7 +38,7 @@ def test_the_files_of_the_page_come_with_their_types(
     assert body.startswith(begins)
 
 
-@pytest.mark.parametrize("path", ["/demo.py", "/../demo.py", "/%2e%2e/demo.py", "/demo_page/", "/game.js/"])
+@pytest.mark.parametrize("path", ["/server.py", "/../server.py", "/%2e%2e/server.py", "/page/", "/game.js/"])
 def test_nothing_else_is_served(demo_url: str, path: str) -> None:
     assert ask(demo_url, path)[0] == 404
 

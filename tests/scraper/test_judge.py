@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from game2048 import Board, Direction
-from scraper.judge import Judge
-from scraper.learner import Learner
+from scraper.detection.page_script import Answer
+from scraper.moves.explain import Judge
 from scraper.page import Reading, Slid, Status, Unexplained
-from scraper.probe import Answer
+from scraper.readers.tile_values import Learner
 
 BEFORE = "2 0 0 0 / 4 0 0 0 / 0 0 0 0 / 0 0 0 2"
 LEFT = "2 0 0 0 / 4 0 0 0 / 0 2 0 0 / 2 0 0 0"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from scraper.lattice_pixels import Picture, divided, find_buttons, find_lattice
-from scraper.pixel_looks import Gallery, are_plain, crops_of, without_ground
+from scraper.readers.canvas_appearances import Gallery, are_plain, crops_of, without_ground
+from scraper.readers.canvas_lattice import Picture, divided, find_buttons, find_lattice
 
 TILE = {2: "#eee4da", 4: "#ede0c8", 8: "#f2b179"}
 

@@ -10,11 +10,11 @@ from playwright.async_api import Browser, Page
 
 from game2048 import Board, Direction, RulesError
 from game2048.errors import PageError
+from scraper.detection.page_script import Patience
 from scraper.live_page import LivePage
+from scraper.moves.outcome import is_slide_with_spawn
+from scraper.open_page import live_page
 from scraper.page import Reading, Slid, Status, Unchanged, Unexplained
-from scraper.probe import Patience
-from scraper.settle import is_slide_with_spawn
-from scraper.tabs import live_page
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -9,8 +9,7 @@ import pytest
 from game2048 import Board, Direction
 from game2048.errors import PageError
 from game2048.spawn import Spawner
-from scraper.looks import LookBook, Looks
-from scraper.variants import (
+from scraper.moves.rule_variants import (
     CHAIN,
     FAR_END,
     IDLE_SPAWN,
@@ -22,6 +21,7 @@ from scraper.variants import (
     TWO_SPAWNS,
     PageRules,
 )
+from scraper.readers.appearances import LookBook, Looks
 
 NAMES = ["-", "fox", "owl", "elk", "bat", "cat", "dog", "emu", "gnu", "hen", "ibis", "jay", "kea", "lynx"]
 

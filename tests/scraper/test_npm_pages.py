@@ -6,15 +6,15 @@ import random
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-import npm_pages
 import pytest
 import pytest_asyncio
 from playwright.async_api import JSHandle, Page
+from support import npm_pages
 
 from game2048 import Board, Direction
+from scraper.detection.page_script import Probe
 from scraper.live_page import LivePage
 from scraper.page import Reading, Slid, Status
-from scraper.probe import Probe
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.npm]
 

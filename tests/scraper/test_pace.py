@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.hands import Pace
+from scraper.input.methods import Pace
 
 IDLE_S = 0.25
 """What it costs to see that a key was dropped."""

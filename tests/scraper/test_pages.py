@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import npm_pages
 import pytest
 from playwright.async_api import Browser, Page
+from support import npm_pages
 
 from game2048 import Board, Direction
 from game2048.errors import PageError
 from scraper.live_page import LivePage
+from scraper.moves.rule_variants import CHAIN, DOUBLED, FAR_END, IDLE_SPAWN, RANKS, SPAWNED, TO_THE_END
+from scraper.open_page import live_page
 from scraper.page import Reading, Slid, Status, Unchanged, Unexplained
-from scraper.tabs import live_page
-from scraper.variants import CHAIN, DOUBLED, FAR_END, IDLE_SPAWN, RANKS, SPAWNED, TO_THE_END
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

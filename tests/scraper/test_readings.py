@@ -8,9 +8,9 @@ import pytest
 
 from game2048 import Board, Direction
 from game2048.errors import PageError
+from scraper.moves.outcome import Trust, is_slide_with_spawn
 from scraper.page import Status
 from scraper.readers import POSITION_CLASSES
-from scraper.settle import Trust, is_slide_with_spawn
 
 TWO_TILES = [2, 0, 0, 0] + [0] * 8 + [0, 0, 0, 4]
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from game2048 import Board
 from game2048.errors import PageError
-from scraper.browser import BrowserOptions
+from scraper.chromium.launch import BrowserOptions
 from scraper.cli import browser_options, install_browser, probe
 
 
@@ -84,7 +84,9 @@ def test_the_browser_options_come_as_one_argument(
     assert seen == [options]
 
 
-@pytest.mark.parametrize("module", ["scraper", "scraper.cli", "scraper.browser", "scraper.demo"])
+@pytest.mark.parametrize(
+    "module", ["scraper", "scraper.cli", "scraper.chromium.launch", "scraper.demo.server"]
+)
 def test_importing_loads_no_browser_driver_and_no_compiler(module: str) -> None:
     program = f"import sys, {module}; print(*sys.modules)"
     environment = {"PYTHONPATH": ":".join(path for path in sys.path if path)}

@@ -6,17 +6,17 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import npm_pages
 import pytest
 from playwright.async_api import Browser
+from support import npm_pages
 
 from game2048 import Board
 from game2048.errors import PageError
+from scraper.detection.page_script import Patience
+from scraper.open_page import live_page
 from scraper.page import Slid
-from scraper.probe import Patience
 from scraper.report import write_report
 from scraper.site_profile import read_profile
-from scraper.tabs import live_page
 
 asyncio_session = pytest.mark.asyncio(loop_scope="session")
 

@@ -4,7 +4,7 @@ import pytest
 from websockets.datastructures import Headers
 
 from game2048.errors import SolverError, WireError
-from solver_server.access import AccessPolicy
+from solver_server.serving.access import AccessPolicy
 
 
 def status(policy: AccessPolicy, *headers: tuple[str, str]) -> int | None:

@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import crew_tasks
 import distributed
 import psutil
 import pytest
+from support import crew_tasks
 
 from game2048.errors import RulesError, SolverError
-from solver_server.cluster import DaskCluster, Inline, Processes, make_crew
+from solver_server.workers import DaskCluster, Inline, Processes, make_crew
 
 ROOT = Path(__file__).parents[2]
 
@@ -82,7 +82,7 @@ def test_a_crew_that_is_closed_ends_its_workers_in_the_midst_of_their_work(tmp_p
 
 def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     code = (
-        "import crew_tasks, sys\nfrom solver_server.cluster import Processes\n"
+        "import sys\nfrom support import crew_tasks\nfrom solver_server.workers import Processes\n"
         "if __name__ == '__main__':\n"
         "    crew = Processes(crew_tasks.stand_still, 2)\n"
         "    crew.submit(sys.argv[1]), crew.submit(sys.argv[1]), crew.result()\n"
@@ -102,7 +102,7 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_cluster_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int) -> None:
-    monkeypatch.setattr("solver_server.cluster._CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("solver_server.workers._CONNECT_SECONDS", 0.5)
     for address in (f"tcp://127.0.0.1:{unused_tcp_port}", "nonsense://x"):
         with pytest.raises(SolverError, match="no Dask scheduler answers at"):
             DaskCluster(crew_tasks.double, address)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import naive
 import pytest
+from support import naive
 
 from game2048 import Board, Direction
 from game2048.errors import SolverError
-from solver_server.agent import Agent, Limit
+from solver_server.engine import Agent, Limit
 from solver_server.engines import DEFAULT_ENGINE, ENGINES, TABLES_ENGINE, spec_of, strongest
 
 MIDDLE = Board.from_text("2 4 8 16 / 0 0 2 4 / 2 0 64 8 / 0 2 256 512")
@@ -71,8 +71,8 @@ def test_fast_plays_any_board(size: tuple[int, int], agents: dict[str, Agent]) -
 
 
 def test_fast_gives_grids_and_bitboards_the_same_values(agents: dict[str, Agent]) -> None:
-    from solver_server.search.agent import ExpectimaxAgent, make_search
     from solver_server.search.chance import make_policy
+    from solver_server.search.expectimax_engine import ExpectimaxAgent, make_search
     from solver_server.search.heuristics import make_line_heuristic
 
     search = make_search(make_line_heuristic(), make_policy(), log2_entries=12)

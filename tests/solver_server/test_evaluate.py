@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from support.fake_engines import FirstLegal
 
 from game2048.board import Board
 from game2048.errors import SolverError
-from solver_server.agent import Decision, Limit
-from solver_server.evaluate import as_text, summarize
-from solver_server.ntuple.agent import NetworkAgent
-from solver_server.ntuple.files import open_network
-from solver_server.self_play import GameResult, play_games, play_greedily
-from solver_server.training_cli import evaluate
-from tests.fake_engines import FirstLegal
+from solver_server.cli.train import evaluate
+from solver_server.engine import Decision, Limit
+from solver_server.evaluation.self_play import GameResult, play_games, play_greedily
+from solver_server.evaluation.summary import as_text, summarize
+from solver_server.ntuple.engine import NetworkAgent
+from solver_server.ntuple.files.network_file import open_network
 
 TDL = Path(__file__).parents[1] / "data" / "tdl2048-5x4.w"
 FOUR_GAMES = [

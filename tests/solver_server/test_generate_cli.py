@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import distributed
-import first_engine
 import psutil
 import pytest
 from click.testing import CliRunner, Result
+from support import first_engine
 
 from game2048.errors import RecordError, SolverError
-from recordings.check import verify_columns
-from recordings.columns import GameColumns
-from recordings.dataset import read_games, write_games
-from recordings.formats.spool import Chunk
-from recordings.growing import GrowingDataset, working_files
+from recordings.datasets.dataset_file import read_games, write_games
+from recordings.datasets.fast_verify import verify_columns
+from recordings.datasets.formats.chunks import Chunk
+from recordings.datasets.game_arrays import GameColumns
+from recordings.datasets.resumable import GrowingDataset, working_files
+from solver_server.cli.generate import generate
 from solver_server.engines import ENGINES
-from solver_server.generate_cli import generate
-from solver_server.shipped import weights_for
+from solver_server.ntuple.bundled import weights_for
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(first_engine.__file__)
@@ -388,7 +388,7 @@ def test_bad_usage_is_told_before_anything_is_touched(tmp_path: Path) -> None:
 
 
 def test_a_file_of_another_program_s_games_is_not_gone_on_with(tmp_path: Path) -> None:
-    from dataset_games import late_game
+    from support.dataset_games import late_game
 
     write_games(tmp_path / "late.jsonl", [late_game()])
     assert "is of another run (source https" in told(run(tmp_path / "late.jsonl", "--resume", "-g", 1))

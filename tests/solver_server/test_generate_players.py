@@ -6,23 +6,25 @@ import msgspec
 import numpy as np
 import pytest
 
-from game2048 import Board, grid
+from game2048 import Board
 from game2048.board import afterstates
 from game2048.errors import SolverError
+from game2048.kernels import grid
 from game2048.spawn import Spawner
-from recordings.check import verify_columns
-from recordings.columns import GameColumns
-from recordings.formats.spool import decode_chunk
-from solver_server.agent import Limit
+from recordings.datasets.fast_verify import verify_columns
+from recordings.datasets.formats.chunks import decode_chunk
+from recordings.datasets.game_arrays import GameColumns
+from solver_server.engine import Limit
 from solver_server.engines import spec_of
-from solver_server.generate import greedy, players
+from solver_server.generate import players
 from solver_server.generate.plan import Plan, decode_plan, encode_plan
-from solver_server.ntuple import weights
-from solver_server.ntuple.agent import NetworkAgent
-from solver_server.ntuple.episodes import value_of
+from solver_server.ntuple import greedy_recording
+from solver_server.ntuple.engine import NetworkAgent
+from solver_server.ntuple.files import native
+from solver_server.ntuple.files.native import Network
 from solver_server.ntuple.network import new_weights
 from solver_server.ntuple.patterns import pattern_for, with_ranks
-from solver_server.ntuple.weights import Network
+from solver_server.ntuple.training.episodes import value_of
 
 FAST = Plan(engine="fast", depth=1, seed=5, timestamp="2025-03-01T12:00:00")
 
@@ -39,7 +41,7 @@ def network(rows: int, columns: int, ranks: int = 16) -> Network:
 @pytest.fixture
 def greedy_plan(tmp_path: Path) -> Plan:
     path = tmp_path / "small.n2048"
-    weights.save(path, network(4, 4))
+    native.save(path, network(4, 4))
     return Plan(engine="ntuple", depth=1, weights=str(path), sha256=players.digest_of(path), seed=3)
 
 
@@ -113,7 +115,7 @@ def test_the_kernel_plays_what_the_agent_plays(size: tuple[int, int], ranks: int
     plan = Plan(
         engine="ntuple", depth=1, rows=size[0], columns=size[1], seed=9, metadata=True, timestamp="2025-03-01"
     )
-    kernel, agent = greedy.GreedyPlayer(small, plan), players.AgentPlayer(NetworkAgent(small), plan)
+    kernel, agent = greedy_recording.GreedyPlayer(small, plan), players.AgentPlayer(NetworkAgent(small), plan)
     for number in range(3):
         mine, theirs = kernel.play(number), agent.play(number)
         assert same_moves(mine, theirs)
@@ -136,14 +138,14 @@ def same_moves(mine: GameColumns, theirs: GameColumns) -> bool:
 def test_boards_past_the_nibbles_are_played_exactly() -> None:
     small = network(4, 4)
     plan = Plan(engine="greedy", seed=1, metadata=True)
-    player = greedy.GreedyPlayer(small, plan)
+    player = greedy_recording.GreedyPlayer(small, plan)
     start = Board.from_text("32768 65536 2 4 / 0 32768 8 16 / 2 0 0 0 / 0 0 0 4")
     recording = player._recording
     # As the game stands when its boards have grown too large: an afterstate that waits for its spawn.
     recording.cells[0] = np.frombuffer(start.cells, dtype=np.uint8).reshape(4, 4)
     recording.scores[0] = 0
     spawner = Spawner(1)
-    plies, over = greedy._play_grid(
+    plies, over = greedy_recording._play_grid(
         0, np.uint64(spawner.state), 1000, player._tables, player._rules, recording, player._scratch
     )
     assert over
@@ -166,10 +168,10 @@ def test_boards_past_the_nibbles_are_played_exactly() -> None:
 
 def test_games_longer_than_the_room_are_played_once_more_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
     small, plan = network(4, 4), Plan(engine="greedy", seed=2, timestamp="2025-03-01")
-    expected = greedy.GreedyPlayer(small, plan).play(0)
-    monkeypatch.setattr(greedy, "_CAPACITY", 8)
+    expected = greedy_recording.GreedyPlayer(small, plan).play(0)
+    monkeypatch.setattr(greedy_recording, "_CAPACITY", 8)
     assert expected.plies > 16
-    assert greedy.GreedyPlayer(small, plan).play(0).equals(expected)
+    assert greedy_recording.GreedyPlayer(small, plan).play(0).equals(expected)
 
 
 # -- what goes wrong --------------------------------------------------------------------------------------
@@ -191,7 +193,7 @@ def test_a_plan_is_settled_before_it_is_played() -> None:
 
 
 def test_other_weights_than_the_run_began_with_are_told(greedy_plan: Plan) -> None:
-    weights.save(Path(greedy_plan.weights or ""), network(4, 4, 15))
+    native.save(Path(greedy_plan.weights or ""), network(4, 4, 15))
     with pytest.raises(SolverError, match="is not the file that this run began with"):
         players.make_player(greedy_plan)
     Path(greedy_plan.weights or "").unlink()

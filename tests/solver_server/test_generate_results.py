@@ -7,14 +7,14 @@ import pytest
 from click.testing import CliRunner
 
 from game2048.errors import SolverError
-from solver_server.agent import Limit
-from solver_server.cluster import Inline, Processes
+from solver_server.cli.train import evaluate
+from solver_server.engine import Limit
 from solver_server.engines import spec_of
+from solver_server.evaluation.self_play import play_games, play_greedily
 from solver_server.generate.plan import Plan
 from solver_server.generate.results import play_on, play_on_cluster, play_results
-from solver_server.ntuple.files import open_network
-from solver_server.self_play import play_games, play_greedily
-from solver_server.training_cli import evaluate
+from solver_server.ntuple.files.network_file import open_network
+from solver_server.workers import Inline, Processes
 
 TDL = Path(__file__).parents[1] / "data" / "tdl2048-5x4.w"
 

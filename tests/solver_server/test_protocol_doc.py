@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from fake_engines import FirstLegal, offer
+from support.fake_engines import FirstLegal, offer
 
 from game2048.wire import PROTOCOL_VERSION, ErrorCode, board_of, decode_answer, decode_request
-from solver_server.server import ServerOptions, SolverServer
+from solver_server.serving.server import ServerOptions, SolverServer
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
 

@@ -14,8 +14,8 @@ from websockets.sync.client import connect
 
 STUCK_SERVER = """
 import threading
-from fake_engines import Gated, offer
-from solver_server import cli
+from support.fake_engines import Gated, offer
+from solver_server.cli import serve as cli
 
 agent = Gated()
 cli._engine_offers = lambda *_: [offer(agent, "order")]
@@ -217,7 +217,7 @@ def test_hint_refuses_what_it_cannot_do(arguments: list[str], code: int, said: s
 
 def test_help_needs_no_kernels() -> None:
     script = (
-        "import sys, solver_server.cli as cli\n"
+        "import sys, solver_server.cli.serve as cli\n"
         "for command in (cli.serve, cli.hint):\n"
         "    command.main(['--help'], standalone_mode=False)\n"
         "print('numba' in sys.modules)"

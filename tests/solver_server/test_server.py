@@ -10,15 +10,15 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
-from fake_engines import Failing, FirstLegal, Gated, offer
+from support.fake_engines import Failing, FirstLegal, Gated, offer
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from game2048.errors import SolverError
 from game2048.wire import MAX_MESSAGE_BYTES
-from solver_server.agent import Agent
-from solver_server.pool import EngineOffer
-from solver_server.server import ServerOptions, SolverServer
+from solver_server.engine import Agent
+from solver_server.serving.pool import EngineOffer
+from solver_server.serving.server import ServerOptions, SolverServer
 
 TINY = [[2, 2], [0, 4]]  # right: 4 points, first of the legal ones after up
 Start = Callable[..., Awaitable[SolverServer]]
@@ -178,7 +178,7 @@ async def test_clients_share_the_threads(start: Start) -> None:
 async def test_who_leaves_takes_the_waiting_requests_along(
     start: Start, gated: Gated, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "solver_server.server")
+    caplog.set_level(logging.INFO, "solver_server.serving.server")
     server = await start(offer(gated), threads=1)
     async with talk(server) as client:
         await receive(client)

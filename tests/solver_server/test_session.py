@@ -12,8 +12,8 @@ from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import WireError
 from game2048.wire import DecisionMessage, EngineInfo, ErrorMessage, GameOver, encode
-from solver_server.agent import Decision, Limit
-from solver_server.session import Catalogue, Search, Session
+from solver_server.engine import Decision, Limit
+from solver_server.serving.session import Catalogue, Search, Session
 
 FAST = EngineInfo("fast", "any board", ("any",), max_depth=10)
 SQUARE = EngineInfo("square", "4x4 alone", ("4x4",), max_depth=6, default_depth=4, min_depth=2)

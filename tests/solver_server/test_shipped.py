@@ -7,21 +7,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from game2048 import bitboard
 from game2048.board import Board
 from game2048.errors import SolverError
+from game2048.kernels import bitboard
 from game2048.spawn import Spawner
-from solver_server import shipped
-from solver_server.agent import Limit
+from solver_server.engine import Limit
 from solver_server.engines import DEFAULT_ENGINE, default_for, spec_of
-from solver_server.ntuple import packing
-from solver_server.ntuple.agent import NetworkAgent
+from solver_server.ntuple import bundled
+from solver_server.ntuple.engine import NetworkAgent
+from solver_server.ntuple.files import packing
+from solver_server.ntuple.greedy_results import GreedyPlayer
 from solver_server.ntuple.network import value4x4
-from solver_server.ntuple.player import GreedyPlayer
 
 
 def test_the_network_is_small_enough_and_says_where_it_comes_from() -> None:
-    path = shipped.weights_for(4, 4)
+    path = bundled.weights_for(4, 4)
     assert path.stat().st_size <= 50_000_000
     network = packing.header_of(path).network
     assert (network.network, network.rows, network.columns) == ("8x6", 4, 4)
@@ -29,14 +29,14 @@ def test_the_network_is_small_enough_and_says_where_it_comes_from() -> None:
 
 
 def test_the_network_plays_well_even_without_search() -> None:
-    games = GreedyPlayer(shipped.network_for(4, 4)).play(20_261_128, range(100))
+    games = GreedyPlayer(bundled.network_for(4, 4)).play(20_261_128, range(100))
     # 220,000 ± 12,000 (standard error of 100 games) is what it has shown over 10,000 games.
     assert games[:, 0].mean() > 170_000
     assert np.mean(games[:, 1] >= 11) > 0.9
 
 
 def test_the_network_is_loaded_once() -> None:
-    assert shipped.network_for(4, 4) is shipped.network_for(4, 4)
+    assert bundled.network_for(4, 4) is bundled.network_for(4, 4)
 
 
 def test_the_default_engine_plays_by_it() -> None:
@@ -44,7 +44,7 @@ def test_the_default_engine_plays_by_it() -> None:
     board = Board.from_text("2 2 4 8 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0")
     decision = spec_of(DEFAULT_ENGINE).create().choose(board, Limit(depth=1))
     assert decision is not None
-    tables = shipped.network_for(4, 4).tables()
+    tables = bundled.network_for(4, 4).tables()
 
     for direction, value in decision.values.items():
         slide = board.slide(direction)
@@ -54,7 +54,7 @@ def test_the_default_engine_plays_by_it() -> None:
 
 @pytest.mark.parametrize("count", [400, pytest.param(1000, marks=pytest.mark.slow)])
 def test_pruning_leaves_the_move_as_it_was_on_99_of_100_boards(count: int) -> None:
-    network = shipped.network_for(4, 4)
+    network = bundled.network_for(4, 4)
     pruned, whole = NetworkAgent(network), NetworkAgent(network, min_probability=0.0)
     boards = list(middle_game_boards(pruned, count))
     chosen = [(pruned.choose(board, Limit(4)), whole.choose(board, Limit(4))) for board in boards]
@@ -82,10 +82,10 @@ def middle_game_boards(agent: NetworkAgent, count: int) -> Iterator[Board]:
 def test_other_boards_are_played_by_what_knows_them() -> None:
     assert default_for(5, 5) == "fast"
     with pytest.raises(SolverError, match="no network for 5x5 comes with this installation"):
-        shipped.weights_for(5, 5)
+        bundled.weights_for(5, 5)
 
 
 def test_an_installation_without_its_network_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    monkeypatch.setattr(bundled, "FOLDER", tmp_path)
     with pytest.raises(SolverError, match="give --weights FILE, or another --engine"):
-        shipped.weights_for(4, 4)
+        bundled.weights_for(4, 4)

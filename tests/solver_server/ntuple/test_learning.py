@@ -2,18 +2,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.naive import best_expected_score
 
-from game2048 import grid
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
+from game2048.kernels import grid
 from game2048.spawn import chance_outcomes, game_state, next_random, pick
 from game2048.symmetry import permutations
-from solver_server.ntuple import episodes, learning, network, seam
-from solver_server.ntuple.learning import LENGTH, Learner, Rate
+from solver_server.ntuple import network, network_ops
 from solver_server.ntuple.patterns import PATTERNS, Pattern
-from solver_server.ntuple.starts import no_starts
-from solver_server.ntuple.training import Settings, Training
-from tests.naive import best_expected_score
+from solver_server.ntuple.training import episodes, td_kernels
+from solver_server.ntuple.training.start_boards import no_starts
+from solver_server.ntuple.training.td_kernels import LENGTH, Learner, Rate
+from solver_server.ntuple.training.training_state import Settings, Training
 
 # V = w0[c0 + 16·c1] + w1[c2 + 16·c3]; two active weights, small enough to follow by hand.
 TWO_ROWS = Pattern("custom", 2, 2, ((0, 1), (2, 3)), symmetric=False)
@@ -23,10 +24,10 @@ NO_SUMS = np.zeros(0, dtype=np.float32)
 
 def with_path(*steps: tuple[list[int], int]) -> Learner:
     """A learner whose last game had these afterstates (2×2) and rewards."""
-    learner = learning.make_learner(0)
-    rules = seam.make_rules(2, 2)
+    learner = td_kernels.make_learner(0)
+    rules = network_ops.make_rules(2, 2)
     for t, (cells, reward) in enumerate(steps):
-        learner.path[t] = seam.split(np.array(cells, dtype=np.uint8).reshape(2, 2), rules)
+        learner.path[t] = network_ops.split(np.array(cells, dtype=np.uint8).reshape(2, 2), rules)
         learner.reward[t] = reward
     learner.counts[LENGTH] = len(steps)
     return learner
@@ -34,8 +35,8 @@ def with_path(*steps: tuple[list[int], int]) -> Learner:
 
 def learn_backward(learner: Learner, weights: np.ndarray, rate: Rate) -> None:
     tables = network.make_tables(TWO_ROWS, weights)
-    learning.learn_backward(
-        learner, False, tables, rate, seam.make_rules(2, 2), learning.make_scratch(2, 2, 2)
+    td_kernels.learn_backward(
+        learner, False, tables, rate, network_ops.make_rules(2, 2), td_kernels.make_scratch(2, 2, 2)
     )
 
 
@@ -76,10 +77,10 @@ def test_a_weight_that_is_active_twice_moves_twice() -> None:
     weights, sums = np.zeros(256, dtype=np.float32), np.zeros(512, dtype=np.float32)
     tables = network.make_tables(same_table, weights)
     entries = np.zeros(8, dtype=np.uint64)
-    seam.active_entries(np.uint64(0x0001), np.uint64(0), tables, entries)
+    network_ops.active_entries(np.uint64(0x0001), np.uint64(0), tables, entries)
     # Of the eight ordered pairs of neighbours, two start at the 2, two end at it, four are empty.
     assert sorted(entries.tolist()) == [0, 0, 0, 0, 1, 1, 16, 16]
-    learning.update(entries, np.float32(8), tables, Rate(sums, np.float32(1 / 8), np.float32(0)))
+    td_kernels.update(entries, np.float32(8), tables, Rate(sums, np.float32(1 / 8), np.float32(0)))
     assert weights[[0, 1, 16]].tolist() == [4, 2, 2]
     assert sums.reshape(-1, 2)[[0, 1, 16]].tolist() == [[32, 32], [16, 16], [16, 16]]
 
@@ -174,7 +175,7 @@ def test_backward_learning_with_restarts_is_that_of_plain_python() -> None:
         training.advance(games=1000, moves=1)
         lengths.append(int(training.learners[0].counts[LENGTH]))
     assert lengths == slow.lengths
-    assert int(training.learners[0].words[learning.RANDOM]) == slow.state
+    assert int(training.learners[0].words[td_kernels.RANDOM]) == slow.state
     assert_same_weights(slow, training)
 
 
@@ -188,7 +189,7 @@ def test_learning_while_playing_is_that_of_plain_python(method: str, rate: float
     training = Training.start(pattern, Settings(method=method, rate=rate, seed=9))
     while training.games < 2:
         training.advance(games=2)
-    assert int(training.learners[0].words[learning.RANDOM]) == slow.state
+    assert int(training.learners[0].words[td_kernels.RANDOM]) == slow.state
     assert_same_weights(slow, training)
 
 
@@ -244,12 +245,12 @@ def test_a_2x2_board_is_learned_to_its_exact_optimum(method: str, rate: float) -
 def test_two_32768_make_a_65536_and_score_it(name: str) -> None:
     pattern = PATTERNS[name]
     tables = network.make_tables(pattern, network.new_weights(pattern))
-    rules = seam.make_rules(4, 4)
-    learner = learning.make_learner(3)
+    rules = network_ops.make_rules(4, 4)
+    learner = td_kernels.make_learner(3)
     start = np.zeros((4, 4), dtype=np.uint8)
     start[0, :2] = 15
-    learner.words[learning.START_LOW : learning.START_EXTRA + 1] = seam.split(start, rules)
-    learner.counts[learning.RESTARTING] = 1
+    learner.words[td_kernels.START_LOW : td_kernels.START_EXTRA + 1] = network_ops.split(start, rules)
+    learner.counts[td_kernels.RESTARTING] = 1
     episodes.run(
         learner,
         tables,
@@ -261,12 +262,12 @@ def test_two_32768_make_a_65536_and_score_it(name: str) -> None:
         no_starts(),
         np.zeros(1, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
-        learning.make_scratch(4, 4, network.active_weights(pattern)),
+        td_kernels.make_scratch(4, 4, network.active_weights(pattern)),
     )
     # Without values the greedy player takes the largest reward at once.
     assert learner.reward[0] == 65536
     cells = np.zeros((4, 4), dtype=np.uint8)
-    seam.join(*learner.path[int(learner.counts[LENGTH]) - 1], cells, rules)
+    network_ops.join(*learner.path[int(learner.counts[LENGTH]) - 1], cells, rules)
     assert cells.max() == 16
 
 
@@ -279,17 +280,17 @@ def test_values_beyond_all_bounds_are_told() -> None:
 
 
 def test_a_path_that_is_full_ends_the_episode_but_not_at_value_0() -> None:
-    short = learning.make_learner(1)
+    short = td_kernels.make_learner(1)
     learner = short._replace(path=short.path[:20].copy(), reward=short.reward[:20].copy())
     pattern = PATTERNS["4x5"]
     weights = network.new_weights(pattern, 1000.0)
     tables = network.make_tables(pattern, weights)
-    scratch = learning.make_scratch(4, 4, 32)
+    scratch = td_kernels.make_scratch(4, 4, 32)
     episodes.run(
         learner,
         tables,
         Rate(NO_SUMS, np.float32(0.1 / 32), np.float32(0.5)),
-        seam.make_rules(4, 4),
+        network_ops.make_rules(4, 4),
         episodes.BACKWARD,
         1,
         1,
@@ -300,4 +301,4 @@ def test_a_path_that_is_full_ends_the_episode_but_not_at_value_0() -> None:
     )
     assert learner.counts[LENGTH] == 20
     low, high, _ = learner.path[19]
-    assert float(seam.value(low, high, tables)) > 900
+    assert float(network_ops.value(low, high, tables)) > 900

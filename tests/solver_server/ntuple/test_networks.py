@@ -6,11 +6,13 @@ import pytest
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
-from game2048.jit import kernel
+from game2048.kernels import intrinsics, wide_bitboard
+from game2048.kernels.jit import kernel
 from game2048.spawn import Spawner
 from game2048.symmetry import permutations
-from solver_server.ntuple import episodes, intrinsics, moves, network, seam
+from solver_server.ntuple import network, network_ops
 from solver_server.ntuple.patterns import PATTERNS, Pattern, pattern_for, with_ranks, with_stages
+from solver_server.ntuple.training import episodes
 
 SIZES = [(4, 4), (5, 5), (3, 3), (2, 2), (2, 3), (4, 5)]
 
@@ -55,7 +57,7 @@ def test_a_value_is_the_sum_over_every_image_of_every_tuple(pattern: Pattern) ->
     rng = np.random.default_rng(7)
     weights = rng.normal(size=pattern.entries).astype(np.float32)
     tables = network.make_tables(pattern, weights)
-    rules = seam.make_rules(pattern.rows, pattern.columns)
+    rules = network_ops.make_rules(pattern.rows, pattern.columns)
     for _ in range(100):
         board = random_board(rng, pattern.rows, pattern.columns)
         value = episodes.value_of(grid_of(board), tables, rules)
@@ -67,7 +69,7 @@ def test_whole_weights_are_worth_their_steps(pattern: Pattern) -> None:
     rng = np.random.default_rng(8)
     weights = rng.integers(-32767, 32768, pattern.entries).astype(np.int16)
     tables = network.make_tables(pattern, weights, step=0.5)
-    rules = seam.make_rules(pattern.rows, pattern.columns)
+    rules = network_ops.make_rules(pattern.rows, pattern.columns)
     for _ in range(50):
         board = random_board(rng, pattern.rows, pattern.columns)
         value = episodes.value_of(grid_of(board), tables, rules)
@@ -118,24 +120,24 @@ def test_every_board_starts_at_the_initial_value() -> None:
     for name in ("4x5", "seed-17x4"):
         pattern = PATTERNS[name]
         tables = network.make_tables(pattern, network.new_weights(pattern, 320_000.0))
-        value = episodes.value_of(grid_of(board), tables, seam.make_rules(4, 4))
+        value = episodes.value_of(grid_of(board), tables, network_ops.make_rules(4, 4))
         assert value == pytest.approx(320_000)
 
 
 @pytest.mark.parametrize(("rows", "columns"), SIZES)
 def test_all_slides_at_once_are_those_of_the_rules(rows: int, columns: int) -> None:
     rng = np.random.default_rng(rows * 10 + columns)
-    rules = seam.make_rules(rows, columns)
+    rules = network_ops.make_rules(rows, columns)
     after, reward = np.zeros((4, 2), dtype=np.uint64), np.zeros(4, dtype=np.int64)
     cells = np.zeros((rows, columns), dtype=np.uint8)
     for top in (2, 4, 14):
         for _ in range(50):
             board = random_board(rng, rows, columns, top)
-            low, high, extra = seam.split(grid_of(board), rules)
-            seam.slide_all(np.uint64(low), np.uint64(high), rules, after, reward)
+            low, high, extra = network_ops.split(grid_of(board), rules)
+            network_ops.slide_all(np.uint64(low), np.uint64(high), rules, after, reward)
             for number, direction in enumerate(DIRECTIONS):
                 slide = board.slide(direction)
-                seam.join(after[number, 0], after[number, 1], np.uint64(extra), cells, rules)
+                network_ops.join(after[number, 0], after[number, 1], np.uint64(extra), cells, rules)
                 assert cells.tobytes() == slide.afterstate.cells
                 assert reward[number] == slide.reward
 
@@ -143,27 +145,27 @@ def test_all_slides_at_once_are_those_of_the_rules(rows: int, columns: int) -> N
 @pytest.mark.parametrize(("rows", "columns"), SIZES)
 def test_spawns_are_those_of_the_rules(rows: int, columns: int) -> None:
     rng = np.random.default_rng(3)
-    rules = seam.make_rules(rows, columns)
+    rules = network_ops.make_rules(rows, columns)
     spawner = Spawner(11)
     cells = np.zeros((rows, columns), dtype=np.uint8)
     for _ in range(100):
         board = random_board(rng, rows, columns)
         if not board.empty_cells():
             continue
-        low, high, extra = (np.uint64(word) for word in seam.split(grid_of(board), rules))
-        low, high, state = seam.spawn(low, high, np.uint64(spawner.state), rules)
+        low, high, extra = (np.uint64(word) for word in network_ops.split(grid_of(board), rules))
+        low, high, state = network_ops.spawn(low, high, np.uint64(spawner.state), rules)
         expected = spawner.spawn(board)
-        seam.join(np.uint64(low), np.uint64(high), extra, cells, rules)
+        network_ops.join(np.uint64(low), np.uint64(high), extra, cells, rules)
         assert cells.tobytes() == expected.cells
         assert int(state) == spawner.state
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(4, 4), (5, 5)])
 def test_tiles_past_the_nibbles_survive_the_words(rows: int, columns: int) -> None:
-    rules = seam.make_rules(rows, columns)
+    rules = network_ops.make_rules(rows, columns)
     cells = np.arange(rows * columns, dtype=np.uint8).reshape(rows, columns) % 18
     back = np.zeros_like(cells)
-    seam.join(*(np.uint64(word) for word in seam.split(cells, rules)), back, rules)
+    network_ops.join(*(np.uint64(word) for word in network_ops.split(cells, rules)), back, rules)
     assert (back == cells).all()
 
 
@@ -182,20 +184,20 @@ def test_large_tiles_are_downgraded_over_the_largest_missing_ranks(
     ranks: int, before: list[int], after: list[int]
 ) -> None:
     for rows, columns in ((4, 4), (5, 5)):
-        rules = seam.make_rules(rows, columns)
+        rules = network_ops.make_rules(rows, columns)
         cells = np.zeros((rows, columns), dtype=np.uint8)
         expected = np.zeros_like(cells)
         cells[1, :4], expected[1, :4] = before, after
-        words = [np.uint64(word) for word in seam.split(cells, rules)]
-        low, high = seam.seen_as(*words, ranks, rules)
+        words = [np.uint64(word) for word in network_ops.split(cells, rules)]
+        low, high = network_ops.seen_as(*words, ranks, rules)
         seen = np.zeros_like(cells)
-        seam.join(np.uint64(low), np.uint64(high), np.uint64(0), seen, rules)
+        network_ops.join(np.uint64(low), np.uint64(high), np.uint64(0), seen, rules)
         assert seen.tolist() == expected.tolist()
 
 
 def test_a_board_without_missing_ranks_keeps_its_order_as_far_as_it_goes() -> None:
     cells = np.array([[17, 16, 15, 14], [13, 12, 11, 10], [9, 8, 7, 6], [5, 4, 3, 2]], dtype=np.uint8)
-    seen = moves.seen_as(*(np.uint64(word) for word in moves.split(cells)), 16)
+    seen = wide_bitboard.seen_as(*(np.uint64(word) for word in wide_bitboard.split(cells)), 16)
     # Rank 1 alone is missing; leaving it out lowers everything by one, and the largest is still too large.
     lowered = [15, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
     assert [(int(seen) >> (4 * i)) & 15 for i in range(16)] == lowered
@@ -207,7 +209,7 @@ def test_a_board_without_missing_ranks_keeps_its_order_as_far_as_it_goes() -> No
 )
 def test_which_boards_leave_the_fast_path(cells: list[int], ranks: int, wide: bool) -> None:
     board = np.uint64(cells[0] | cells[1] << 32)
-    assert bool(moves.is_wide(board, ranks)) is wide
+    assert bool(wide_bitboard.is_wide(board, ranks)) is wide
 
 
 def test_bits_are_gathered_alike_with_and_without_the_instruction() -> None:

@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from game2048.errors import SolverError
-from solver_server import container
-from solver_server.ntuple import files, packing, weights
+from solver_server import array_file
+from solver_server.cli.weights import weights as weights_command
+from solver_server.ntuple.files import native, network_file, packing
+from solver_server.ntuple.files.native import Network
 from solver_server.ntuple.patterns import pattern_for, with_stages
-from solver_server.ntuple.training import Settings, Training
-from solver_server.ntuple.weights import Network
-from solver_server.weights_cli import weights as weights_command
+from solver_server.ntuple.training.training_state import Settings, Training
 
 PATTERN = with_stages(pattern_for("0123 4567"), (11,))
 
@@ -42,7 +42,11 @@ def packed(tmp_path: Path) -> Path:
 
 
 def test_what_was_packed_comes_out(packed: Path, cache: Path) -> None:
-    for network in (packing.unpack(packed), files.open_network(packed), files.open_network(packed)):
+    for network in (
+        packing.unpack(packed),
+        network_file.open_network(packed),
+        network_file.open_network(packed),
+    ):
         assert network.pattern == PATTERN
         assert network.step == 0.25
         assert network.weights.dtype == np.int16
@@ -90,10 +94,10 @@ def test_only_once_is_rounded(packed: Path) -> None:
 def test_a_packed_network_is_unpacked_once(
     packed: Path, cache: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    files.open_network(packed)
+    network_file.open_network(packed)
     (kept,) = cache.iterdir()
     stamp = kept.stat().st_mtime_ns
-    files.open_network(packed)
+    network_file.open_network(packed)
     assert [kept] == list(cache.iterdir())
     assert kept.stat().st_mtime_ns == stamp
     assert caplog.text.count("unpacking some.packed.n2048") == 1
@@ -101,13 +105,13 @@ def test_a_packed_network_is_unpacked_once(
 
 @pytest.mark.parametrize("harm", ["flip", "cut"])
 def test_a_damaged_copy_is_made_again(packed: Path, cache: Path, harm: str) -> None:
-    files.open_network(packed)
+    network_file.open_network(packed)
     (kept,) = cache.iterdir()
     data = bytearray(kept.read_bytes())
     data[-5] ^= 1
     kept.write_bytes(data if harm == "flip" else data[:-5])
-    assert (files.open_network(packed).weights == whole().weights).all()
-    assert (weights.load(kept).weights == whole().weights).all()
+    assert (network_file.open_network(packed).weights == whole().weights).all()
+    assert (native.load(kept).weights == whole().weights).all()
 
 
 def test_where_nothing_can_be_kept_it_plays_all_the_same(
@@ -116,13 +120,14 @@ def test_where_nothing_can_be_kept_it_plays_all_the_same(
     (tmp_path / "file").touch()
     monkeypatch.setenv("BOT2048_WEIGHTS", str(tmp_path / "file" / "folder"))
     caplog.set_level(logging.WARNING)
-    assert (files.open_network(packed).weights == whole().weights).all()
+    assert (network_file.open_network(packed).weights == whole().weights).all()
     assert "cannot be kept" in caplog.text
 
 
 def test_two_processes_may_unpack_at_once(packed: Path, cache: Path) -> None:
     code = (
-        "import sys, pathlib; from solver_server.ntuple.files import open_network; sys.stdin.readline(); "
+        "import sys, pathlib; from solver_server.ntuple.files.network_file import open_network; "
+        "sys.stdin.readline(); "
         "print(int(open_network(pathlib.Path(sys.argv[1])).weights.astype(int).sum()))"
     )
     command = [sys.executable, "-c", code, str(packed)]
@@ -147,28 +152,28 @@ def test_a_flipped_bit_is_told(packed: Path, cache: Path, place: int) -> None:
     data[place] ^= 4
     packed.write_bytes(data)
     with pytest.raises(SolverError, match=r"damaged|no weights file"):
-        files.open_network(packed)
+        network_file.open_network(packed)
     assert not cache.exists()
 
 
 def test_streams_that_do_not_fit_their_tables_are_told(packed: Path, cache: Path) -> None:
     """Whole by its digest, but made by someone who means ill: no more is unpacked than the tables hold."""
-    contents = container.read(packed)
+    contents = array_file.read(packed)
     bomb = packing._compressed(np.zeros(1 << 24, dtype=np.uint8))
     header = packing.header_of(packed)
     rest = contents.payload[header.lengths[0] :].tobytes()
     header = msgspec.structs.replace(header, lengths=[len(bomb), *header.lengths[1:]])
-    container.write(packed, msgspec.json.encode(header), np.frombuffer(bomb + rest, dtype=np.uint8))
+    array_file.write(packed, msgspec.json.encode(header), np.frombuffer(bomb + rest, dtype=np.uint8))
     with pytest.raises(SolverError, match="a stream is not as long as its table"):
-        files.open_network(packed)
-    container.write(packed, contents.header, contents.payload[:-1])
+        network_file.open_network(packed)
+    array_file.write(packed, contents.header, contents.payload[:-1])
     with pytest.raises(SolverError, match="its streams are not those of its network"):
-        files.open_network(packed)
+        network_file.open_network(packed)
 
 
 def test_rounded_weights_cannot_be_trained(tmp_path: Path) -> None:
     path = tmp_path / "some.n2048"
-    weights.save(path, whole())
+    native.save(path, whole())
     with pytest.raises(SolverError, match="its weights are rounded"):
         Training.load(path)
 
@@ -180,7 +185,7 @@ def test_the_commands_pack_and_show(tmp_path: Path, cache: Path) -> None:
     out = tmp_path / "out.packed.n2048"
     run = CliRunner().invoke(weights_command, ["pack", str(tmp_path / "some.n2048"), str(out), "--step", "2"])
     assert run.exit_code == 0, run.output
-    network = files.open_network(out)
+    network = network_file.open_network(out)
     expected = packing.rounded(training.network, 2.0, training.sums)
     assert (network.weights == expected.weights).all()
     assert expected.weights.any()
@@ -194,8 +199,8 @@ def test_the_commands_pack_and_show(tmp_path: Path, cache: Path) -> None:
 
 def test_a_network_of_the_wrong_kind_is_told(tmp_path: Path, cache: Path) -> None:
     path = tmp_path / "some.n2048"
-    inside = msgspec.structs.replace(weights.header_of(whole()), dtype="float32")
+    inside = msgspec.structs.replace(native.header_of(whole()), dtype="float32")
     header = packing.PackedHeader(sha256="", network=inside, lengths=[0] * 8)
-    container.write(path, msgspec.json.encode(header), np.zeros(0, dtype=np.uint8))
+    array_file.write(path, msgspec.json.encode(header), np.zeros(0, dtype=np.uint8))
     with pytest.raises(SolverError, match="its weights are float32"):
-        files.open_network(path)
+        network_file.open_network(path)

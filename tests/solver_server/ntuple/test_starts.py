@@ -11,18 +11,18 @@ from game2048 import Board, Direction
 from game2048.errors import SolverError
 from recordings.jsonl import append_record
 from recordings.record import Move, build_record
-from solver_server.ntuple import seam
-from solver_server.ntuple.learning import LENGTH
+from solver_server.ntuple import network_ops
 from solver_server.ntuple.patterns import pattern_for
-from solver_server.ntuple.starts import read_starts
-from solver_server.ntuple.training import Settings, Training
+from solver_server.ntuple.training.start_boards import read_starts
+from solver_server.ntuple.training.td_kernels import LENGTH
+from solver_server.ntuple.training.training_state import Settings, Training
 
 SMALL = pattern_for("0123 4567")
 
 
 def packed(text: str) -> list[int]:
     cells = np.frombuffer(Board.from_text(text).cells, dtype=np.uint8).reshape(4, 4)
-    return [int(word) for word in seam.split(cells, seam.make_rules(4, 4))]
+    return [int(word) for word in network_ops.split(cells, network_ops.make_rules(4, 4))]
 
 
 def write_game(path: Path) -> None:
@@ -62,7 +62,7 @@ def test_games_begin_on_starts(method: str) -> None:
     total = 1024 + 512 + 256 + 128 + 64 + 32 + 16 + 8 + 2
     cells = np.empty((4, 4), dtype=np.uint8)
     for t in range(int(learner.counts[LENGTH])):
-        seam.join(*learner.path[t], cells, training.rules)
+        network_ops.join(*learner.path[t], cells, training.rules)
         tiles = sum(1 << int(exponent) for exponent in cells.flat if exponent)
         # A move after each spawn of a 2 or a 4.
         assert total + 2 * (t + 1) <= tiles <= total + 4 * (t + 1)

@@ -11,12 +11,13 @@ import pytest
 
 from game2048.errors import SolverError
 from recordings.replay import verify
-from solver_server.ntuple import trainer, weights
-from solver_server.ntuple.learning import BEST_SCORE, BEST_TOP
-from solver_server.ntuple.milestones import Milestones, replay
+from solver_server.ntuple.files import native
 from solver_server.ntuple.patterns import PATTERNS, Pattern, pattern_for, with_stages
-from solver_server.ntuple.trainer import LogRow, Plan, Watch
-from solver_server.ntuple.training import Settings, Training
+from solver_server.ntuple.training import trainer
+from solver_server.ntuple.training.milestones import Milestones, replay
+from solver_server.ntuple.training.td_kernels import BEST_SCORE, BEST_TOP
+from solver_server.ntuple.training.trainer import LogRow, Plan, Watch
+from solver_server.ntuple.training.training_state import Settings, Training
 
 SMALL = pattern_for("0123 4567")
 ON_3X3 = Pattern("custom", 3, 3, ((0, 1, 3, 4), (1, 4, 7)))
@@ -128,7 +129,7 @@ def test_a_checkpoint_is_due_after_some_time_too(tmp_path: Path) -> None:
 
 
 def test_a_kill_in_the_middle_of_a_checkpoint_leaves_the_last_good_one(tmp_path: Path) -> None:
-    child = [sys.executable, str(Path(__file__).with_name("training_child.py")), str(tmp_path)]
+    child = [sys.executable, str(Path(__file__).parents[2] / "support" / "training_child.py"), str(tmp_path)]
     with subprocess.Popen(child, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for _ in range(3):
@@ -200,7 +201,7 @@ def test_a_change_of_settings_begins_a_new_phase(tmp_path: Path) -> None:
     training.change(msgspec.structs.replace(training.settings, trace=0.2, threads=2))
     assert (training.games, training.moves) == (50, moves)
     saved = trainer.train(training, Plan(tmp_path, games=80), Watch())
-    first, second = weights.load(saved).history
+    first, second = native.load(saved).history
     assert (first.games, first.trace, first.threads, first.moves) == (50, 0.5, 1, moves)
     assert (second.games, second.trace, second.threads) == (30, 0.2, 2)
     assert Training.load(saved).games == 80

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from game2048.errors import SolverError
-from solver_server import container
-from solver_server.ntuple import files, tdl2048, weights
+from solver_server import array_file
+from solver_server.ntuple.files import native, network_file, tdl2048
+from solver_server.ntuple.files.native import Network, Phase
+from solver_server.ntuple.greedy_results import GreedyPlayer
 from solver_server.ntuple.patterns import PATTERNS, Pattern, pattern_for, with_ranks
-from solver_server.ntuple.player import GreedyPlayer
-from solver_server.ntuple.weights import Network, Phase
 
 TDL = Path(__file__).parents[2] / "data" / "tdl2048-5x4.w"
 PHASE = Phase(method="td0", rate=0.1, trace=0.0, games=3, episodes=4, moves=5, seconds=6.5, threads=1, seed=7)
@@ -27,13 +27,13 @@ def network() -> Network:
 @pytest.fixture
 def file(network: Network, tmp_path: Path) -> Path:
     path = tmp_path / "some.n2048"
-    weights.save(path, network)
+    native.save(path, network)
     return path
 
 
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_a_weights_file_holds_all_of_a_network(file: Path, network: Network, in_memory: bool) -> None:
-    loaded = weights.load(file, in_memory=in_memory)
+    loaded = native.load(file, in_memory=in_memory)
     assert loaded.pattern == network.pattern
     assert loaded.history == (PHASE,)
     assert (loaded.weights == network.weights).all()
@@ -52,7 +52,7 @@ def test_the_layout_is_that_of_the_documentation(file: Path, network: Network) -
 
 def test_learning_on_a_mapped_file_never_writes_to_it(file: Path) -> None:
     before = file.read_bytes()
-    loaded = weights.load(file)
+    loaded = native.load(file)
     loaded.weights[:] = 1
     assert file.read_bytes() == before
 
@@ -60,15 +60,15 @@ def test_learning_on_a_mapped_file_never_writes_to_it(file: Path) -> None:
 def test_what_the_tables_do_not_say_survives(tmp_path: Path) -> None:
     pattern = with_ranks(Pattern("custom", 3, 5, ((0, 1),), symmetric=False, averaged=True, source="me"), 15)
     path = tmp_path / "w.n2048"
-    weights.save(path, Network(pattern, np.zeros(256, dtype=np.float32)))
-    assert weights.load(path).pattern == pattern
+    native.save(path, Network(pattern, np.zeros(256, dtype=np.float32)))
+    assert native.load(path).pattern == pattern
 
 
 @pytest.mark.parametrize("cut", [0, 5, 40, 200, 5000, -1])
 def test_a_truncated_file_is_told(file: Path, cut: int) -> None:
     file.write_bytes(file.read_bytes()[:cut])
     with pytest.raises(SolverError, match="cut short" if cut else "starts with nothing"):
-        files.open_network(file)
+        network_file.open_network(file)
 
 
 @pytest.mark.parametrize("place", [70, 5000, -3])
@@ -77,7 +77,7 @@ def test_a_flipped_bit_is_told(file: Path, place: int) -> None:
     data[place] ^= 4
     file.write_bytes(data)
     with pytest.raises(SolverError, match="damaged: its SHA-256"):
-        files.open_network(file)
+        network_file.open_network(file)
 
 
 def test_flipped_lengths_are_told(file: Path) -> None:
@@ -87,13 +87,13 @@ def test_flipped_lengths_are_told(file: Path) -> None:
         data[place] ^= 0x10
         file.write_bytes(data)
         with pytest.raises(SolverError, match=r"damaged|cut short|too many"):
-            files.open_network(file)
+            network_file.open_network(file)
 
 
 def test_a_file_that_has_grown_is_told(file: Path) -> None:
     file.write_bytes(file.read_bytes() + b"x")
     with pytest.raises(SolverError, match="1 bytes too many"):
-        files.open_network(file)
+        network_file.open_network(file)
 
 
 def test_a_later_version_is_told(file: Path) -> None:
@@ -101,28 +101,28 @@ def test_a_later_version_is_told(file: Path) -> None:
     data[8] = 2
     file.write_bytes(data)
     with pytest.raises(SolverError, match=r"layout version 2"):
-        files.open_network(file)
+        network_file.open_network(file)
 
 
 def test_other_files_are_told(tmp_path: Path, file: Path) -> None:
     other = tmp_path / "other.txt"
     other.write_text("hello, world")
     with pytest.raises(SolverError, match="no file that bot2048 wrote: it starts with 68 65 6c 6c"):
-        files.open_network(other)
+        network_file.open_network(other)
     with pytest.raises(SolverError, match="cannot open"):
-        files.open_network(tmp_path / "missing")
+        network_file.open_network(tmp_path / "missing")
     with pytest.raises(SolverError, match="cannot open"):
-        files.open_network(tmp_path)
-    container.write(other, b'{"kind":"learner"}', np.zeros(1, dtype=np.float32))
+        network_file.open_network(tmp_path)
+    array_file.write(other, b'{"kind":"learner"}', np.zeros(1, dtype=np.float32))
     with pytest.raises(SolverError, match="header does not fit"):
-        files.open_network(other)
+        network_file.open_network(other)
 
 
 def test_tables_of_the_wrong_size_are_told(tmp_path: Path, network: Network) -> None:
     path = tmp_path / "w.n2048"
-    weights.save(path, Network(network.pattern, network.weights[:-1]))
+    native.save(path, Network(network.pattern, network.weights[:-1]))
     with pytest.raises(SolverError, match="131071 weights where its tuples need 131072"):
-        files.open_network(path)
+        network_file.open_network(path)
 
 
 def test_a_failed_write_leaves_the_old_file(
@@ -135,7 +135,7 @@ def test_a_failed_write_leaves_the_old_file(
 
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="disk full"):
-        weights.save(file, network)
+        native.save(file, network)
     assert file.read_bytes() == before
     assert list(file.parent.iterdir()) == [file]
 
@@ -144,7 +144,7 @@ def test_a_failed_write_leaves_the_old_file(
 
 
 def test_a_tdl2048_file_is_read_and_written_back_byte_for_byte(tmp_path: Path) -> None:
-    network = files.open_network(TDL)
+    network = network_file.open_network(TDL)
     assert network.pattern.name == "5x4"
     copy = tmp_path / "copy.w"
     tdl2048.save(copy, network)
@@ -152,7 +152,7 @@ def test_a_tdl2048_file_is_read_and_written_back_byte_for_byte(tmp_path: Path) -
 
 
 def test_a_tdl2048_network_plays_as_it_does_there() -> None:
-    games = GreedyPlayer(files.open_network(TDL)).play(0, range(5000))
+    games = GreedyPlayer(network_file.open_network(TDL)).play(0, range(5000))
     scores = games[:, 0]
     half = 1.96 * scores.std() / len(scores) ** 0.5
     # There: mean 35,987 over 10,000 games, whose own 95 % interval is about ± 370.
@@ -166,7 +166,7 @@ def test_a_pattern_in_another_order_of_cells_is_the_same_table(tmp_path: Path) -
     path = tmp_path / "w.w"
     head = struct.pack("<BI", 0, 1) + struct.pack("<BIHHHQ", 4, 0x210, 3, 0, 4, 16**3)
     path.write_bytes(head + table.tobytes() + b"\0\0")
-    network = files.open_network(path)
+    network = network_file.open_network(path)
     assert network.pattern.tuples == ((0, 1, 2),)
     # There the lowest nibble is cell 2; here it is cell 0.
     assert network.weights[3 | 5 << 4 | 7 << 8] == table[7 | 5 << 4 | 3 << 8]
@@ -187,7 +187,7 @@ def test_a_tdl2048_file_that_is_not_whole_is_told(tmp_path: Path, change: object
     path = tmp_path / "w.w"
     path.write_bytes(change(TDL.read_bytes()))  # type: ignore[operator]
     with pytest.raises(SolverError, match=message):
-        files.open_network(path)
+        network_file.open_network(path)
 
 
 def test_networks_that_tdl2048_cannot_hold_are_told(tmp_path: Path) -> None:

@@ -6,18 +6,19 @@ import itertools
 import math
 from typing import Any
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import boards
+from support import naive
+from support.strategies import boards
 
-from game2048 import DIRECTIONS, Board, Direction, bitboard, grid
+from game2048 import DIRECTIONS, Board, Direction
+from game2048.kernels import bitboard, grid
 from game2048.spawn import Spawner
-from solver_server.search.agent import make_search
 from solver_server.search.chance import ChancePolicy, list_spawns, make_policy, make_spawns
 from solver_server.search.expectimax import Search, decide, make_stack
+from solver_server.search.expectimax_engine import make_search
 from solver_server.search.heuristics import Constant, make_line_heuristic
 
 NO_LIMIT = 2**62

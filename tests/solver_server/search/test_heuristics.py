@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from game2048 import Board, grid
+from game2048 import Board
+from game2048.kernels import grid
 from solver_server.search.heuristics import (
     COMPOSITE_EXPONENTS,
     composite_value,

@@ -8,18 +8,19 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from game2048 import DIRECTIONS, Board, Direction, bitboard
+from game2048 import DIRECTIONS, Board, Direction
 from game2048.errors import SolverError
+from game2048.kernels import bitboard
 from game2048.spawn import chance_outcomes
 from game2048.symmetry import isomorphs
-from solver_server.agent import Limit
+from solver_server.engine import Limit
 from solver_server.search.order import (
     decide_by_order,
     make_lines,
     make_order_search,
     order_value,
 )
-from solver_server.search.order_agent import FIRST_DEPTH, OrderAgent
+from solver_server.search.order_engine import FIRST_DEPTH, OrderAgent
 
 UP, RIGHT, DOWN, LEFT = DIRECTIONS
 SEARCH = make_order_search(12)

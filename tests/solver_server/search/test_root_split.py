@@ -7,12 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from game2048 import Board, bitboard
-from solver_server.agent import Limit
-from solver_server.depth import PLAYER_MOVES
-from solver_server.search.agent import ExpectimaxAgent, make_search, sibling_of
+from game2048 import Board
+from game2048.kernels import bitboard
+from solver_server.engine import Limit
+from solver_server.limits import PLAYER_MOVES
 from solver_server.search.chance import make_policy
 from solver_server.search.expectimax import NO_LIMIT, Search, decide, make_stack
+from solver_server.search.expectimax_engine import ExpectimaxAgent, make_search, sibling_of
 from solver_server.search.heuristics import make_line_heuristic
 from solver_server.search.root_split import RootSplit
 

@@ -8,20 +8,23 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from game2048 import Board, bitboard
-from game2048.bitboard import IMAGE_DIRECTIONS, IMAGES, next_image
+from game2048 import Board
 from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
-from solver_server import container
-from solver_server.agent import Limit
+from game2048.kernels import bitboard
+from game2048.kernels.bitboard import IMAGE_DIRECTIONS, IMAGES, next_image
+from solver_server import array_file
+from solver_server.engine import Limit
 from solver_server.engines import spec_of, strongest
-from solver_server.tables import building, distilled, distilling, storage
-from solver_server.tables.building import Table, solve
-from solver_server.tables.checking import check_set
-from solver_server.tables.distilled import DistilledSet, distilled_move, make_numbering, number_of
-from solver_server.tables.fits import make_fits, order_of, top_of
+from solver_server.tables import storage
+from solver_server.tables.build import builder
+from solver_server.tables.build.builder import Table, solve
+from solver_server.tables.extract import extractor, move_set
+from solver_server.tables.extract.move_set import DistilledSet, distilled_move, make_numbering, number_of
 from solver_server.tables.formations import BLOCK, HOOK, TableSpec
 from solver_server.tables.lookup import image_moves, make_table_set
+from solver_server.tables.matching import make_fits, order_of, top_of
+from solver_server.tables.verification import check_set
 
 UP, RIGHT, DOWN, LEFT = (direction.index for direction in DIRECTIONS)
 ROWS = bitboard.make_row_tables()
@@ -39,7 +42,7 @@ def tables() -> list[Table]:
 
 @pytest.fixture(scope="module")
 def made(tables: list[Table]) -> Made:
-    return distilling.distil(tables, games=3, visits=60_000, count=3_000, seed=5, log2_slots=17)
+    return extractor.distil(tables, games=3, visits=60_000, count=3_000, seed=5, log2_slots=17)
 
 
 def board_numbered(number: int, specs: tuple[TableSpec, ...] = SPECS) -> np.uint64:
@@ -95,7 +98,7 @@ def test_every_move_is_the_best_by_the_tables(tables: list[Table], made: Made) -
 
 def test_a_set_is_checked_against_its_tables(tables: list[Table], made: Made) -> None:
     numbers, moves = made
-    check_set(distilled.make_set(SPECS, numbers, moves), tables)
+    check_set(move_set.make_set(SPECS, numbers, moves), tables)
     known = make_table_set(tables)
     values = np.zeros(4, dtype=np.int64)
     for place in (0, numbers.size // 2, numbers.size - 1):
@@ -106,7 +109,7 @@ def test_a_set_is_checked_against_its_tables(tables: list[Table], made: Made) ->
         wrong = moves.copy()
         wrong[place // 4] ^= (move_at(moves, place) ^ worse) << (2 * (place % 4))
         with pytest.raises(SolverError, match=f"move {place:,} of the distilled set is not the best"):
-            check_set(distilled.make_set(SPECS, numbers, wrong), tables)
+            check_set(move_set.make_set(SPECS, numbers, wrong), tables)
 
 
 def known_firsts() -> list[int]:
@@ -114,13 +117,13 @@ def known_firsts() -> list[int]:
 
 
 def test_boards_met_most_are_kept_first(tables: list[Table], made: Made) -> None:
-    few, _ = distilling.distil(tables, games=3, visits=60_000, count=200, seed=5, log2_slots=17)
+    few, _ = extractor.distil(tables, games=3, visits=60_000, count=200, seed=5, log2_slots=17)
     assert set(few) < set(made[0])
     assert few.size == 200
 
 
 def test_a_set_answers_in_every_image(made: Made) -> None:
-    known = distilled.make_set(SPECS, *made)
+    known = move_set.make_set(SPECS, *made)
     asked = 0
     for place in range(0, made[0].size, 50):
         image = board_numbered(int(made[0][place]))
@@ -135,7 +138,7 @@ def test_a_set_answers_in_every_image(made: Made) -> None:
 
 
 def empty_set() -> DistilledSet:
-    return distilled.make_set(SPECS, np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8))
+    return move_set.make_set(SPECS, np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8))
 
 
 def test_a_goal_at_hand_needs_no_set() -> None:
@@ -145,7 +148,7 @@ def test_a_goal_at_hand_needs_no_set() -> None:
 
 
 def test_of_what_is_not_in_it_a_set_says_nothing(made: Made) -> None:
-    known = distilled.make_set(SPECS, *made)
+    known = move_set.make_set(SPECS, *made)
     assert distilled_move(np.uint64(0x1234), ROWS, known) == -1
     # Without moving tiles there is no goal at hand, and play never meets such a board: two tiles spawn first.
     bare = board_numbered(0)
@@ -159,48 +162,48 @@ def test_of_what_is_not_in_it_a_set_says_nothing(made: Made) -> None:
 def test_a_file_holds_the_set(tmp_path: Path, made: Made) -> None:
     path = tmp_path / "some.distilled"
     tables_told = [storage.header_of(spec, 1) for spec in SPECS]
-    distilled.save(path, distilled.DistilledHeader(tables=tables_told, games=3, visits=60_000, seed=5), *made)
-    known = distilled.load(path)
+    move_set.save(path, move_set.DistilledHeader(tables=tables_told, games=3, visits=60_000, seed=5), *made)
+    known = move_set.load(path)
     assert np.array_equal(known.numbers, made[0])
     assert np.array_equal(known.moves, made[1])
     whole = path.read_bytes()
     path.write_bytes(whole[:-7] + bytes([whole[-7] ^ 1]) + whole[-6:])
     with pytest.raises(SolverError, match="is damaged: its SHA-256"):
-        distilled.load(path)
-    header, _ = container.read_header(tmp_path / "some.distilled")
+        move_set.load(path)
+    header, _ = array_file.read_header(tmp_path / "some.distilled")
     for text, told in (
         (header.replace(b'"count":3000', b'"count":3001'), "has not the size of 3001 bytes"),
         (header.replace(b'"kind":"distilled"', b'"kind":"weights"'), "is no distilled set"),
         (header.replace(b'"lengths":[', b'"lengths":[1,'), "its streams do not add up"),
     ):
-        container.write(path, text, np.frombuffer(whole[4096:], dtype=np.uint8))
+        array_file.write(path, text, np.frombuffer(whole[4096:], dtype=np.uint8))
         with pytest.raises(SolverError, match=told):
-            distilled.load(path)
+            move_set.load(path)
 
 
 def test_without_a_table_taken_up_there_is_nothing_to_distil(tables: list[Table]) -> None:
     with pytest.raises(SolverError, match="in 0 games no table was taken up"):
-        distilling.distil(tables, games=0, visits=10, count=10)
+        extractor.distil(tables, games=0, visits=10, count=10)
 
 
 def test_tables_on_disk_are_distilled_into_a_file(tmp_path: Path) -> None:
     for spec in SPECS:
-        building.build(spec, tmp_path)
-    built = [building.load(path) for path in storage.list_files(tmp_path)]
+        builder.build(spec, tmp_path)
+    built = [builder.load(path) for path in storage.list_files(tmp_path)]
     told: list[int] = []
-    kept = distilling.distil_into(
+    kept = extractor.distil_into(
         tmp_path / "out.distilled", built, games=2, visits=5_000, count=100, advance=told.append
     )
     assert kept == 100
     assert sum(told) == 5_000
-    header = distilled.read_header(tmp_path / "out.distilled")
+    header = move_set.read_header(tmp_path / "out.distilled")
     assert [table.sha256 for table in header.tables] == [table.sha256 for table in built]
     assert (header.count, header.games, header.visits) == (100, 2, 5_000)
 
 
 def test_the_set_that_comes_with_the_project_plays_by_its_rules() -> None:
-    known = distilled.load()
-    assert distilled.SHIPPED.stat().st_size <= 10_000_000
+    known = move_set.load()
+    assert move_set.SHIPPED.stat().st_size <= 10_000_000
     assert known.numbers.size > 1_000_000
     assert (np.diff(known.numbers.astype(np.int64)) > 0).all()
     for place in np.random.default_rng(1).integers(0, known.numbers.size, 2_000):
@@ -217,7 +220,7 @@ def test_the_strongest_engine_plays_by_it_where_no_tables_are_built(
 ) -> None:
     monkeypatch.setenv("BOT2048_TABLES", str(tmp_path))
     (tmp_path / "torn.t2048").write_bytes(b"nothing of the kind")
-    known = distilled.load()
+    known = move_set.load()
     agent = spec_of(strongest()).create()
     for place in (0, known.numbers.size // 2, known.numbers.size - 1):
         board = board_numbered(int(known.numbers[place]), FULL_SIZE)

@@ -4,12 +4,12 @@ import sys
 
 import numpy as np
 import pytest
-from brute_force import BruteForce
+from support.brute_force import BruteForce
 
 from game2048.errors import SolverError
-from solver_server.tables.building import Table, solve
+from solver_server.tables.build.builder import Table, solve
+from solver_server.tables.build.indexing import index_of
 from solver_server.tables.formations import Formation, TableSpec
-from solver_server.tables.indexing import index_of
 
 TWO_BY_THREE = Formation("two-by-three", "#00/111", (".01/...", ".0./.1."))
 EDGE = Formation("edge", "#00/011/122", (".01/.1./...", "..0/..0/..."))

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from game2048 import DIRECTIONS, Board, Direction
-from solver_server.agent import Decision, Limit
+from solver_server.engine import Decision, Limit
 from solver_server.engines import spec_of, with_tables
-from solver_server.tables import agent, building, distilled, storage
-from solver_server.tables.agent import DistilledKnowledge, ExactKnowledge, Library, TableAgent, load_all
-from solver_server.tables.building import Table, solve
+from solver_server.tables import engine, storage
+from solver_server.tables.build import builder
+from solver_server.tables.build.builder import Table, solve
+from solver_server.tables.engine import DistilledKnowledge, ExactKnowledge, Library, TableAgent, load_all
+from solver_server.tables.extract import move_set
 from solver_server.tables.formations import BLOCK, HOOK, TableSpec
 
 SPECS = (TableSpec(HOOK, 4, slack=8, large=2, spare=3), TableSpec(BLOCK, 4, slack=8, large=2, spare=3))
@@ -98,7 +100,7 @@ def test_a_dead_board_has_no_move(tables: list[Table]) -> None:
 
 def test_what_cannot_be_read_is_told_and_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert load_all(tmp_path) == []
-    building.build(SPECS[1], tmp_path)
+    builder.build(SPECS[1], tmp_path)
     (tmp_path / f"torn{storage.SUFFIX}").write_bytes(b"nothing of the kind")
     (table,) = load_all(tmp_path)
     assert table.spec == SPECS[1]
@@ -106,7 +108,7 @@ def test_what_cannot_be_read_is_told_and_left_out(tmp_path: Path, caplog: pytest
 
 
 def test_a_set_plays_where_it_knows_a_move_and_the_engine_elsewhere() -> None:
-    knowledge = DistilledKnowledge(distilled.make_set(SPECS, np.zeros(0, np.uint32), np.zeros(0, np.uint8)))
+    knowledge = DistilledKnowledge(move_set.make_set(SPECS, np.zeros(0, np.uint32), np.zeros(0, np.uint8)))
     decision = TableAgent(DOWN_FIRST, knowledge).choose(READY, Limit())
     assert decision is not None
     assert decision.direction is LEFT  # a goal at hand, which an empty set sees too
@@ -118,12 +120,12 @@ def test_a_set_plays_where_it_knows_a_move_and_the_engine_elsewhere() -> None:
 def test_without_tables_the_set_that_comes_along_serves_and_how_to_build_them_is_said_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(agent, "user_cache", lambda: tmp_path / "cache")
+    monkeypatch.setattr(engine, "user_cache", lambda: tmp_path / "cache")
     assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
     assert caplog.text.count("`bot2048 tables build` makes all") == 1
     assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
     assert caplog.text.count("`bot2048 tables build` makes all") == 1
-    building.build(SPECS[1], tmp_path)
+    builder.build(SPECS[1], tmp_path)
     assert isinstance(Library(tmp_path).knowledge(), ExactKnowledge)
 
 
@@ -131,7 +133,7 @@ def test_where_nothing_can_be_written_nothing_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").touch()
-    monkeypatch.setattr(agent, "user_cache", lambda: tmp_path / "file" / "below")
+    monkeypatch.setattr(engine, "user_cache", lambda: tmp_path / "file" / "below")
     assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
     assert caplog.text == ""
 
@@ -139,7 +141,7 @@ def test_where_nothing_can_be_written_nothing_is_said(
 def test_an_engine_with_tables_plays_by_those_that_are_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    building.build(SPECS[1], tmp_path)
+    builder.build(SPECS[1], tmp_path)
     monkeypatch.setenv("BOT2048_TABLES", str(tmp_path))
     decision = with_tables(spec_of("fast")).create().choose(READY, Limit(depth=1))
     assert decision is not None

@@ -7,10 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 from game2048.errors import SolverError
-from solver_server.tables import defaults, distilled, storage
-from solver_server.tables.building import build
+from solver_server.cli.tables import tables
+from solver_server.tables import default_formations, storage
+from solver_server.tables.build.builder import build
+from solver_server.tables.extract import move_set
 from solver_server.tables.formations import BLOCK, Formation, TableSpec
-from solver_server.tables_cli import tables
 
 SMALL = Formation("small", "##0/011/111", ("..0/.11/...", ".../01./.1."))
 
@@ -30,7 +31,7 @@ def run(*arguments: str) -> str:
 def test_list_names_each_table(folder: Path) -> None:
     assert "small-16" in run("list", "--folder", str(folder))
     (line,) = run("list", "--folder", str(folder / "nothing-here")).splitlines()
-    assert line.startswith("4x4.distilled")
+    assert line.startswith("4x4.extract")
     assert line.endswith("comes with bot2048")
 
 
@@ -62,14 +63,16 @@ def test_an_unknown_table_is_told(folder: Path) -> None:
 
 
 def test_all_tables_are_planned_or_those_named() -> None:
-    names = [spec.name for spec in defaults.plan([])]
+    names = [spec.name for spec in default_formations.plan([])]
     assert len(names) == 2
-    assert [spec.name for spec in defaults.plan([names[1]])] == [names[1]]
-    assert [spec.formation.name for spec in defaults.plan(["hook"])] == ["hook"]
+    assert [spec.name for spec in default_formations.plan([names[1]])] == [names[1]]
+    assert [spec.formation.name for spec in default_formations.plan(["hook"])] == ["hook"]
 
 
 def test_build_makes_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(defaults, "DEFAULT_SET", (TableSpec(SMALL, 4, slack=8), TableSpec(SMALL, 3, slack=8)))
+    monkeypatch.setattr(
+        default_formations, "DEFAULT_SET", (TableSpec(SMALL, 4, slack=8), TableSpec(SMALL, 3, slack=8))
+    )
     assert run("build", "small-8", "--folder", str(tmp_path)).count(str(tmp_path)) == 1
     assert run("build", "--folder", str(tmp_path)).count(str(tmp_path)) == 2
     made = {path.name: path.stat().st_mtime_ns for path in storage.list_files(tmp_path)}
@@ -88,7 +91,7 @@ def test_distil_writes_a_set_of_the_tables_that_are_built(tmp_path: Path) -> Non
     build(TableSpec(BLOCK, 5, slack=8, large=3, spare=2), tmp_path)
     arguments = ("--games", "2", "--visits", "3000", "--count", "50")
     assert "50 boards" in run("distil", str(file), "--folder", str(tmp_path), *arguments)
-    assert distilled.load(file).numbers.size == 50
+    assert move_set.load(file).numbers.size == 50
 
 
 def test_verify_compares_the_set_that_comes_along_with_the_tables_it_is_of(
@@ -98,9 +101,9 @@ def test_verify_compares_the_set_that_comes_along_with_the_tables_it_is_of(
     assert "distilled" not in run("verify", "--folder", str(tmp_path))  # it is of other tables
     file = tmp_path / "mine.distilled"
     run("distil", str(file), "--folder", str(tmp_path), "--games", "2", "--visits", "3000", "--count", "50")
-    monkeypatch.setattr(distilled, "SHIPPED", file)
+    monkeypatch.setattr(move_set, "SHIPPED", file)
     assert "mine.distilled: good" in run("verify", "--folder", str(tmp_path))
-    known, header = distilled.load(file), distilled.read_header(file)
-    distilled.save(file, header, known.numbers, known.moves ^ np.uint8(3))
+    known, header = move_set.load(file), move_set.read_header(file)
+    move_set.save(file, header, known.numbers, known.moves ^ np.uint8(3))
     with pytest.raises(SolverError, match="move 0 of the distilled set is not the best"):
         run("verify", "--folder", str(tmp_path))

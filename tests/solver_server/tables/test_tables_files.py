@@ -8,9 +8,9 @@ import pytest
 
 from game2048.errors import SolverError
 from solver_server.tables import storage
-from solver_server.tables.building import Induction, build, load, solve
-from solver_server.tables.checking import check_equation, check_file
+from solver_server.tables.build.builder import Induction, build, load, solve
 from solver_server.tables.formations import BLOCK, Formation, TableSpec
+from solver_server.tables.verification import check_equation, check_file
 
 SMALL = Formation("small", "##0/011/111", ("..0/.11/...", ".../01./.1."), trusted=0.25)
 SPEC = TableSpec(SMALL, 5, slack=8, large=3, spare=2)

@@ -4,15 +4,15 @@ import random
 
 import numpy as np
 import pytest
-from brute_force import CERTAIN, BruteForce
+from support.brute_force import CERTAIN, BruteForce
 
-from game2048 import bitboard
 from game2048.board import Board
 from game2048.direction import DIRECTIONS, Direction
+from game2048.kernels import bitboard
 from game2048.symmetry import isomorphs
-from solver_server.tables.building import Table, solve
+from solver_server.tables.build.builder import Table, solve
+from solver_server.tables.build.indexing import index_of
 from solver_server.tables.formations import BLOCK, FORMATIONS, HOOK, TableSpec
-from solver_server.tables.indexing import index_of
 from solver_server.tables.lookup import make_table_set, table_moves
 
 UP, RIGHT, DOWN, LEFT = DIRECTIONS

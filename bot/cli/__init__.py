@@ -1,0 +1,1 @@
+"""The `bot2048` command and the commands that play pages."""

@@ -1,0 +1,1 @@
+"""Compiled boards: numba kernels over bitboards, grids and boards of two words."""

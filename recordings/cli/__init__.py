@@ -1,0 +1,1 @@
+"""The commands under `bot2048 records`."""

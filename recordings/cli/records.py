@@ -1,0 +1,246 @@
+"""``bot2048 records``: look into recorded games, check them, draw them, bring back those of a crash.
+
+What works on whole datasets is in `recordings.cli.datasets`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from game2048.board import Board
+from game2048.errors import RecordError, RulesError
+from recordings.cli import datasets
+from recordings.journal import recover
+from recordings.jsonl import GAMES_FILE, LINES_SUFFIX, read_records
+from recordings.pictures.limits import (
+    DEFAULT_FRAME_MS,
+    DEFAULT_FRAMES,
+    DEFAULT_SIZE,
+    MAX_FRAME_MS,
+    MAX_FRAMES,
+    MAX_SIZE,
+    MIN_FRAME_MS,
+    MIN_SIZE,
+)
+from recordings.record import GameRecord
+from recordings.replay import Fault, verify
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_FILE = click.Path(exists=True, path_type=Path)
+
+
+def gif_options(command: Command) -> Command:
+    """Add ``--gif-frames``, ``--gif-ms`` and ``--gif-size`` to a command that writes GIFs."""
+    options = (
+        click.option(
+            "--gif-frames",
+            type=click.IntRange(1, MAX_FRAMES),
+            default=DEFAULT_FRAMES,
+            show_default=True,
+            help="At most so many frames, spread over the game.",
+        ),
+        click.option(
+            "--gif-ms",
+            type=click.IntRange(MIN_FRAME_MS, MAX_FRAME_MS),
+            default=DEFAULT_FRAME_MS,
+            show_default=True,
+            help="Milliseconds a frame; the last one is held.",
+        ),
+        click.option(
+            "--gif-size",
+            type=click.IntRange(MIN_SIZE, MAX_SIZE),
+            default=DEFAULT_SIZE,
+            show_default=True,
+            help="Width in pixels.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group()
+def records() -> None:
+    """Show, verify, draw and recover recorded games; convert, split and count datasets.
+
+    FILE is a file of games as `play` and `demo` write it, or a run folder with a games.jsonl.
+    """
+
+
+for _command in datasets.COMMANDS:
+    records.add_command(_command)
+
+
+@records.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_FILE)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a game, without its moves.")
+def show(files: tuple[Path, ...], as_json: bool) -> None:
+    """Print how each game went and how it ended."""
+    for file in map(_games_file, files):
+        for number, record in enumerate(_records(file), 1):
+            click.echo(_as_json(file, number, record) if as_json else _as_text(file, number, record))
+
+
+@records.command("verify")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_FILE)
+def verify_command(files: tuple[Path, ...]) -> None:
+    """Replay every game by the rules; name the first ply at fault of each that breaks them.
+
+    FILE may also be a dataset of any format.
+    """
+    games = moves = 0
+    faulty: list[str] = []
+    for file, number, plies, fault in _with_progress(files):
+        games += 1
+        moves += plies
+        if fault is not None:
+            place = f"{file}, game {number}"
+            click.echo(f"{place}, {fault}")
+            faulty.append(place if fault.ply is None else f"{place}, ply {fault.ply}")
+    if faulty:
+        raise RecordError(f"{len(faulty)} of {_count(games, 'game')} broke the rules, first {faulty[0]}")
+    click.echo(f"{_count(games, 'game')}, {_count(moves, 'move')}: every ply by the rules")
+
+
+@records.command()
+@click.argument("file", metavar="FILE", type=_FILE)
+@click.option("--game", "number", type=click.IntRange(1), default=1, show_default=True, help="Which game.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: FILE-game-N.gif."
+)
+@gif_options
+def gif(file: Path, number: int, output: Path | None, gif_frames: int, gif_ms: int, gif_size: int) -> None:
+    """Draw a game as an animated GIF."""
+    from recordings.pictures.gif import write_gif  # loads Pillow
+
+    file = _games_file(file)
+    target = output or file.with_name(f"{file.stem}-game-{number}.gif")
+    write_gif(_game(file, number), target, max_frames=gif_frames, frame_ms=gif_ms, size=gif_size)
+    click.echo(str(target))
+
+
+@records.command("recover")
+@click.argument("folder", type=_FILE)
+def recover_command(folder: Path) -> None:
+    """Bring the games of a killed program back from the journals in FOLDER.
+
+    They are appended to its games.jsonl as interrupted. Games still being played are left alone.
+    """
+    recovered = recover(folder)
+    for record in recovered:
+        click.echo(
+            f"recovered: {_count(record.total_moves, 'move')}, score {record.final_score:,}, "
+            f"max tile {record.max_tile}"
+        )
+    place = folder / GAMES_FILE if folder.is_dir() else folder.with_name(GAMES_FILE)
+    if recovered:
+        click.echo(f"{_count(len(recovered), 'game')} appended to {place}")
+    else:
+        click.echo(f"nothing to recover in {folder}")
+
+
+def _games_file(path: Path) -> Path:
+    """The file of games that a FILE argument means."""
+    if not path.is_dir():
+        return path
+    file = path / GAMES_FILE
+    if not file.exists():
+        raise RecordError(
+            f"{path} has no {GAMES_FILE}: expected a run folder; `bot2048 records recover {path}` makes one "
+            "where a killed program left journals"
+        )
+    return file
+
+
+def _with_progress(files: tuple[Path, ...]) -> Iterator[tuple[Path, int, int, Fault | None]]:
+    """Every game's file, number, moves and fault, counted on a terminal's stderr meanwhile."""
+    from tqdm import tqdm
+
+    with tqdm(unit=" games", leave=False, disable=None) as bar:
+        for file in map(_games_file, files):
+            for number, (plies, fault) in enumerate(_faults(file), 1):
+                yield file, number, plies, fault
+                bar.update()
+
+
+def _faults(file: Path) -> Iterator[tuple[int, Fault | None]]:
+    """The moves and the fault of every game of a file."""
+    from recordings.datasets.dataset_file import read_games
+    from recordings.datasets.fast_verify import verify_columns
+    from recordings.datasets.game_arrays import columns_of
+
+    if _is_dataset(file):
+        for game in read_games(file):
+            yield game.plies, verify_columns(game)
+        return
+    for record in read_records(file):
+        try:
+            fault = verify_columns(columns_of(record))
+        except RecordError:  # a board is none of the rules: say at which ply
+            fault = verify(record)
+        yield len(record.moves), fault
+
+
+def _records(file: Path) -> Iterator[GameRecord]:
+    """The games of a file of any format."""
+    if not _is_dataset(file):
+        yield from read_records(file, skip_torn=True)
+        return
+    from recordings.datasets.dataset_file import read_games
+    from recordings.datasets.game_arrays import record_of
+
+    yield from map(record_of, read_games(file))
+
+
+def _is_dataset(file: Path) -> bool:
+    """Whether a file is of another format than lines of JSON."""
+    from recordings.datasets.dataset_file import FORMATS
+
+    return file.suffix in FORMATS and file.suffix != LINES_SUFFIX
+
+
+def _game(file: Path, number: int) -> GameRecord:
+    count = 0
+    for count, record in enumerate(_records(file), 1):
+        if count == number:
+            return record
+    raise RecordError(f"{file} has {_count(count, 'game')}: there is no game {number}")
+
+
+def _as_json(file: Path, number: int, record: GameRecord) -> str:
+    summary = msgspec.to_builtins(msgspec.structs.replace(record, moves=[]))
+    del summary["moves"]
+    return msgspec.json.encode({"file": str(file), "game": number, **summary}).decode()
+
+
+def _as_text(file: Path, number: int, record: GameRecord) -> str:
+    outcome = (record.outcome or "outcome not recorded").replace("_", " ")
+    seed = "" if record.seed is None else f", seed {record.seed}"
+    lines = [
+        f"{file}, game {number}: {outcome}{', won' if record.won else ''}",
+        f"  score {record.final_score:,}, max tile {record.max_tile}, {_count(record.total_moves, 'move')}",
+        f"  solver {_printable(record.solver)}, source {_printable(record.source)}{seed}, "
+        f"{_printable(record.timestamp)}",
+    ]
+    try:
+        board = Board.from_tiles(record.final_board).pretty()
+    except RulesError as error:
+        raise RecordError(f"{file}, game {number}: the final board is none: {error}") from error
+    return "\n".join([*lines, *(f"  {row}" for row in board.splitlines()), ""])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _printable(text: str | None) -> str:
+    """A text from outside without what could steer the terminal."""
+    if text is None:
+        return "unknown"
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

@@ -1,0 +1,1 @@
+"""Many games in one file: formats, splitting, augmentation, statistics."""

@@ -1,0 +1,170 @@
+"""Games as JSON: one line a game (``.jsonl``), or one array of such lines (``.json``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from game2048.direction import DIRECTIONS
+from game2048.errors import RecordError
+from recordings.datasets.formats import atomic
+from recordings.datasets.game_arrays import GameColumns, columns_of, record_of, tiles_of
+from recordings.jsonl import MAX_LINE_BYTES, read_records
+from recordings.record import GameRecord, decode_record, encode_record
+
+_NO_MOVES = b'"moves":[]'
+_DIRECTION_TEXTS = [f'],"direction":"{direction.value}","score":' for direction in DIRECTIONS]
+
+
+def line_of(game: GameColumns) -> bytes:
+    """The line of a game: `encode_record` of its record, without a Python object for every tile.
+
+    Raises:
+        RecordError: it would be longer than what is read again.
+    """
+    if game.plies == 0 or any(array is not None for array in (game.values, game.nodes, game.depths)):
+        line = encode_record(record_of(game))
+    else:
+        # A text cannot hold the mark: its quotes would be escaped.
+        whole = encode_record(_without_moves(game))
+        head, tail = whole.split(_NO_MOVES, 1)
+        line = b"".join((head, b'"moves":[', _moves_text(game).encode(), b"]", tail))
+    if len(line) > MAX_LINE_BYTES:
+        raise RecordError(f"a game of {len(line)} bytes is too long: expected at most {MAX_LINE_BYTES}")
+    return line
+
+
+def _without_moves(game: GameColumns) -> GameRecord:
+    return GameRecord(
+        final_score=game.final_score,
+        final_board=tiles_of(game.cells[-1]),
+        moves=[],
+        **msgspec.structs.asdict(game.info),
+    )
+
+
+def _moves_text(game: GameColumns) -> str:
+    rows, columns = game.size
+    # Boards repeat few rows: each distinct one is spelled once.
+    wide = np.zeros((game.plies * rows, 8), dtype=np.uint8)
+    wide[:, :columns] = game.cells[:-1].reshape(-1, columns)
+    distinct, which = np.unique(wide.view(np.uint64)[:, 0], return_inverse=True)
+    tiles = tiles_of(distinct[:, np.newaxis].view(np.uint8)[:, :columns])
+    texts = ["[" + ",".join(map(str, row)) + "]" for row in tiles]
+    spelled = [texts[i] for i in which.tolist()]
+    boards = zip(*[iter(spelled)] * rows, strict=True)
+    directions = [_DIRECTION_TEXTS[i] for i in game.directions.tolist()]
+    moves = zip(boards, directions, game.scores.tolist(), strict=False)  # the last score is the final one
+    return ",".join(
+        [f'{{"board":[{",".join(board)}{direction}{score}}}' for board, direction, score in moves]
+    )
+
+
+# -- writing --------------------------------------------------------------------------------------------
+
+
+class LinesWriter:
+    """Writes a file of lines, which appears when it is closed."""
+
+    opening, between, closing = b"", b"", b""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._temporary = atomic.temporary(path)
+        self._count = 0
+        try:
+            self._file = self._temporary.open("wb")
+            self._file.write(self.opening)
+        except OSError as error:
+            raise atomic.unwritable(path, error) from error
+
+    def write(self, games: Sequence[GameColumns]) -> None:
+        """Add games."""
+        try:
+            for game in games:
+                if self._count:
+                    self._file.write(self.between)
+                self._count += 1
+                self._file.write(self._text(game))
+        except OSError as error:
+            raise atomic.unwritable(self._path, error) from error
+
+    def _text(self, game: GameColumns) -> bytes:
+        return line_of(game)
+
+    def close(self) -> None:
+        """Finish the file and let it appear."""
+        try:
+            self._file.write(self.closing)
+            self._file.close()
+        except OSError as error:
+            raise atomic.unwritable(self._path, error) from error
+        atomic.publish(self._path)
+
+    def discard(self) -> None:
+        """Drop what was written."""
+        self._file.close()
+        self._temporary.unlink(missing_ok=True)
+
+
+class ArrayWriter(LinesWriter):
+    """Writes one JSON array, a game a line."""
+
+    opening, between, closing = b"[\n", b",\n", b"\n]\n"
+
+    def _text(self, game: GameColumns) -> bytes:
+        return line_of(game).rstrip(b"\n")
+
+
+# -- reading --------------------------------------------------------------------------------------------
+
+
+def read_lines(path: Path) -> Iterator[GameColumns]:
+    """The games of a file of lines; one cut off at the end is left out with a warning."""
+    for number, record in enumerate(read_records(path, skip_torn=True), 1):
+        yield _columns(path, number, record)
+
+
+def read_array(path: Path) -> Iterator[GameColumns]:
+    """The games of a JSON array: one at a time where it has a game a line, else all at once."""
+    number = 0
+    try:
+        with path.open("rb") as file:
+            if file.readline(8).strip() != b"[":
+                yield from _read_whole(path)
+                return
+            while (line := file.readline(MAX_LINE_BYTES + 3).strip()) != b"]":
+                try:
+                    record = decode_record(line.removesuffix(b","))
+                except RecordError as error:
+                    if number == 0:
+                        yield from _read_whole(path)
+                        return
+                    raise RecordError(f"{path}, game {number + 1}: {error}") from error
+                number += 1
+                yield _columns(path, number, record)
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _read_whole(path: Path) -> Iterator[GameColumns]:
+    try:
+        games = msgspec.json.decode(path.read_bytes(), type=list[msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RecordError(f"{path} is no JSON array of games: {error}") from error
+    for number, game in enumerate(games, 1):
+        try:
+            record = decode_record(bytes(game))
+        except RecordError as error:
+            raise RecordError(f"{path}, game {number}: {error}") from error
+        yield _columns(path, number, record)
+
+
+def _columns(path: Path, number: int, record: GameRecord) -> GameColumns:
+    try:
+        return columns_of(record)
+    except RecordError as error:
+        raise RecordError(f"{path}, game {number}: {error}") from error

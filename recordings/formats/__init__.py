@@ -1,1 +1,0 @@
-"""Files of games in every format, told apart by their extension; see `recordings.dataset`."""

@@ -1,0 +1,1 @@
+"""Boards as images and games as GIFs."""

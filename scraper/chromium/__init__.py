@@ -1,0 +1,1 @@
+"""Start a browser, or install one."""

@@ -1,0 +1,112 @@
+"""Getting a Chromium onto this machine: what set-up calls."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from game2048.errors import PageError
+from scraper.chromium.launch import HOW_TO_INSTALL, BrowserOptions, check_browser
+
+DOWNLOAD_TIMEOUT_S = 600
+CONNECT_TIMEOUT_MS = 10_000
+APT_TIMEOUT_S = 600
+OS_RELEASE = Path("/etc/os-release")
+
+
+def install_browser(options: BrowserOptions, say: Callable[[str], None]) -> str:
+    """Make sure that there is a browser which starts: find one, else download one, else have apt install one.
+
+    Args:
+        options: the browser to look for; one that is named is only checked.
+        say: told each step, in one line.
+
+    Returns:
+        One line that tells which it is.
+
+    Raises:
+        PageError: there is none, and none could be installed.
+    """
+    attempts: list[tuple[str, Callable[[], str | None]]] = [
+        ("Playwright's own download of Chromium", _download),
+        ("apt-get install chromium", _install_with_apt),
+    ]
+    try:
+        return _check(options)
+    except PageError as error:
+        if options.path:
+            raise
+        missing = error
+    say(str(missing))
+    for what, attempt in attempts:
+        say(f"trying {what} …")
+        failure = attempt()
+        if failure is None:
+            try:
+                return _check(options)
+            except PageError as error:
+                failure = str(error)
+        say(f"{what}: {failure}")
+    raise PageError(f"no browser could be installed: {HOW_TO_INSTALL}")
+
+
+def _check(options: BrowserOptions) -> str:
+    found, version = asyncio.run(check_browser(options))
+    return f"{found.path} ({found.origin}), version {version}"
+
+
+def _download() -> str | None:
+    """Playwright's own download. Returns why it failed, or nothing."""
+    environment = {"PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT": str(CONNECT_TIMEOUT_MS), **os.environ}
+    command = [sys.executable, "-m", "playwright", "install", "--no-shell", "chromium"]
+    return _run(command, DOWNLOAD_TIMEOUT_S, environment)
+
+
+def _install_with_apt() -> str | None:
+    """Debian's package. Returns why it failed, or nothing."""
+    apt = shutil.which("apt-get")
+    if apt is None or not _is_debian():
+        return "only on Debian and its like"
+    if os.geteuid() != 0:
+        return "only as root: run 'apt-get install chromium' as root yourself"
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    return _run([apt, "-q", "update"], APT_TIMEOUT_S, environment) or _run(
+        [apt, "-q", "install", "-y", "chromium"], APT_TIMEOUT_S, environment
+    )
+
+
+def _is_debian() -> bool:
+    try:
+        return "debian" in OS_RELEASE.read_text(encoding="utf-8").lower()
+    except OSError:
+        return False
+
+
+def _run(command: Sequence[str], timeout_s: float, environment: dict[str, str]) -> str | None:
+    """Run a command to its end. Returns why it failed, in one line, or nothing."""
+    try:
+        done = subprocess.run(
+            command,
+            timeout=timeout_s,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"not done within {timeout_s:g} s"
+    except OSError as error:
+        return f"{command[0]} cannot be run: {error.strerror}"
+    if done.returncode == 0:
+        return None
+    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    telling = [line for line in lines if line.startswith(("E:", "Error:"))] or lines[-1:]
+    return telling[0][:300] if telling else f"ended with {done.returncode}"

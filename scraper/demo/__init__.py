@@ -1,0 +1,1 @@
+"""Our own 2048 page, served from this machine."""

@@ -1,0 +1,1 @@
+"""Find the board on a page, and what stands before it."""

@@ -1,0 +1,1 @@
+"""Ways to give a page a direction."""

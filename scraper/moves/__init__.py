@@ -1,0 +1,1 @@
+"""What a key press did to the board, and by which rules."""

@@ -1,0 +1,108 @@
+"""Tabs to play in: in a browser started for it, in a running one, or in one that is there already."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from playwright.async_api import Browser, BrowserContext, Page
+from playwright.async_api import Error as PlaywrightError
+
+from game2048.errors import PageError
+from scraper.chromium.launch import VIEWPORT, BrowserOptions, open_context
+from scraper.detection.page_script import Patience
+from scraper.live_page import LivePage
+from scraper.report import write_report
+from scraper.site_profile import SiteProfile
+
+logger = logging.getLogger(__name__)
+
+ANIMATION_RATE = 1000
+OPEN_SHADOWS = """{
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (options) {
+    return attach.call(this, { ...options, mode: "open" });
+  };
+}"""
+"""Boards in closed shadow roots are read like those in open ones."""
+
+
+@contextlib.asynccontextmanager
+async def open_page(
+    options: BrowserOptions | None = None, site: SiteProfile | None = None, report: Path | None = None
+) -> AsyncIterator[LivePage]:
+    """A browser with one tab for one game; both closed at the end, also on Ctrl-C.
+
+    Args:
+        options: which browser, and how.
+        site: what is known of the page's site.
+        report: a folder for what was seen, should the page not be playable.
+
+    Raises:
+        PageError: there is no browser, or none that starts.
+    """
+    options = options or BrowserOptions()
+    watched = not options.headless or options.cdp is not None
+    async with open_context(options) as context:
+        page = await _tab_in(context, watched=watched, site=site)
+        try:
+            yield page
+        except PageError as error:
+            if report is not None:
+                await write_report(page, report, str(error))
+            raise
+
+
+@contextlib.asynccontextmanager
+async def live_page(
+    browser: Browser,
+    *,
+    watched: bool = False,
+    patience: Patience | None = None,
+    site: SiteProfile | None = None,
+) -> AsyncIterator[LivePage]:
+    """A new tab with nothing of the user's in it; closed at the end.
+
+    Args:
+        browser: from `scraper.chromium.launch.open_browser`.
+        watched: somebody looks at the window, so animations keep their pace.
+        patience: how long to wait for what.
+        site: what is known of the page's site.
+    """
+    width, height = VIEWPORT
+    context = await browser.new_context(
+        viewport={"width": width, "height": height},
+        accept_downloads=False,
+        reduced_motion=None if watched else "reduce",
+    )
+    try:
+        yield await _tab_in(context, watched=watched, patience=patience, site=site)
+    finally:
+        with contextlib.suppress(PlaywrightError):
+            await context.close()
+
+
+async def _tab_in(
+    context: BrowserContext,
+    *,
+    watched: bool,
+    patience: Patience | None = None,
+    site: SiteProfile | None = None,
+) -> LivePage:
+    page = await context.new_page()
+    if not watched:
+        # Drawing the animations takes longer than all the rest of a move; they end as they always do,
+        # with their events, only sooner. The session has to stay open for that.
+        session = await context.new_cdp_session(page)
+        await session.send("Animation.setPlaybackRate", {"playbackRate": ANIMATION_RATE})
+    context.on("page", _close_popup)
+    await page.add_init_script(OPEN_SHADOWS)
+    return LivePage(page, patience=patience, site=site)
+
+
+async def _close_popup(popup: Page) -> None:
+    logger.info("closing a window that the page opened")
+    with contextlib.suppress(PlaywrightError):
+        await popup.close()

@@ -1,0 +1,83 @@
+"""The commands of ``weights``: look at networks, and make them small enough to pass on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group()
+def weights() -> None:
+    """Show n-tuple networks, and pack them for others (docs/training.md)."""
+
+
+@weights.command()
+@click.argument("file", type=_file, required=False)
+def show(file: Path | None) -> None:
+    """Say what network FILE holds and how it was trained; by default of the one that comes with bot2048."""
+    from solver_server.ntuple.bundled import weights_for
+    from solver_server.ntuple.files.network_file import open_network
+
+    network = open_network(file or weights_for(4, 4))
+    pattern = network.pattern
+    step = f", steps of {network.step:g} points" if network.weights.dtype.kind == "i" else ""
+    click.echo(f"network   {pattern.name} on {pattern.rows}×{pattern.columns}")
+    click.echo(f"weights   {network.weights.size:,} of {network.weights.dtype}{step}")
+    if pattern.stages:
+        click.echo(f"stages    from {', '.join(f'{1 << stage}' for stage in pattern.stages)}")
+    click.echo(f"source    {pattern.source}")
+    for phase in network.history:
+        click.echo(
+            f"trained   {phase.method}, rate {phase.rate:g}, λ {phase.trace:g}: {phase.games:,} games, "
+            f"{phase.moves:,} moves in {phase.seconds / 60:,.0f} minutes, threads {phase.threads}"
+        )
+
+
+@weights.command()
+@click.argument("checkpoint", type=_file)
+@click.argument("output", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--step",
+    type=click.FloatRange(0, min_open=True),
+    default=8.0,
+    show_default=True,
+    help="Score points that a weight is rounded to.",
+)
+@click.option(
+    "--certain",
+    type=click.FloatRange(1),
+    default=1e5,
+    show_default=True,
+    help="Sum of a weight's errors from which on it is rounded no coarser than that.",
+)
+@click.option(
+    "--since",
+    type=_file,
+    metavar="FILE",
+    help="The checkpoint with which stages began; what one has not moved since, it takes from its neighbour.",
+)
+@click.option("--force", is_flag=True, help="Overwrite what is there.")
+def pack(
+    checkpoint: Path, output: Path, step: float, certain: float, since: Path | None, force: bool
+) -> None:
+    """Round the weights of CHECKPOINT to 16 bits and write them to OUTPUT, compressed.
+
+    With the learner's state beside the checkpoint, weights that learning has seldom moved are rounded more
+    coarsely. OUTPUT serves wherever --weights is taken; it cannot be trained further.
+    """
+    from solver_server.ntuple.files import network_file, packing
+    from solver_server.ntuple.training.training_state import read_sums
+
+    if output.exists() and not force:
+        raise click.UsageError(f"{output} is there already: give another name, or --force")
+    network, sums = network_file.open_network(checkpoint, in_memory=True), read_sums(checkpoint)
+    if since is not None:
+        begun = read_sums(since)
+        if sums is None or begun is None or sums.size != begun.size:
+            raise click.UsageError(f"{checkpoint} and {since} are no checkpoints of one run with their sums")
+        packing.settle_stages(network, sums, begun)
+    packing.pack(output, packing.rounded(network, step, sums, certain))
+    click.echo(f"{output}: {output.stat().st_size / 1e6:.1f} MB")

@@ -1,0 +1,1 @@
+"""Play games by an engine and measure its strength and speed."""

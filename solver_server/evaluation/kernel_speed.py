@@ -1,0 +1,153 @@
+"""How fast the kernels are, each alone: figures of this machine at this moment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from game2048.board import Board
+from game2048.kernels.jit import kernel
+from solver_server.engine import Agent, Limit
+from solver_server.ntuple import network_ops
+from solver_server.ntuple.greedy_results import GreedyPlayer
+from solver_server.ntuple.patterns import Pattern
+from solver_server.ntuple.training import td_kernels
+from solver_server.ntuple.training.training_state import Settings, Training
+
+_REPEATS = 20
+
+
+class Speeds(msgspec.Struct, frozen=True):
+    """Figures of one thread, a second of its processor time.
+
+    Attributes:
+        network: whose tables were read.
+        compile_seconds: until all kernels had run once; small when an earlier run left them compiled.
+        slides_per_second: single slides, all four of a board at once.
+        evaluations_per_second: values of afterstates of one game.
+        td0_moves_per_second: training by TD(0).
+        backward_moves_per_second: training by backward TC(λ), restarts included.
+        greedy_moves_per_second: play without learning.
+        expectimax_nodes_per_second: of ``engine`` at ``depth``.
+        engine: whose search was measured.
+        depth: of the search.
+    """
+
+    network: str
+    compile_seconds: float
+    slides_per_second: float
+    evaluations_per_second: float
+    td0_moves_per_second: float
+    backward_moves_per_second: float
+    greedy_moves_per_second: float
+    expectimax_nodes_per_second: float
+    engine: str
+    depth: int
+
+
+@kernel
+def _slide_many(path: Any, repeats: int, rules: Any, after: Any, reward: Any) -> int:
+    total = 0
+    for _ in range(repeats):
+        for t in range(path.shape[0]):
+            network_ops.slide_all(path[t, 0], path[t, 1], rules, after, reward)
+            total += reward[0]
+    return total
+
+
+@kernel
+def _value_many(path: Any, repeats: int, tables: Any) -> float:
+    total = 0.0
+    for _ in range(repeats):
+        for t in range(path.shape[0]):
+            total += network_ops.value(path[t, 0], path[t, 1], tables)
+    return total
+
+
+def measure(
+    pattern: Pattern, engine: str, make_agent: Callable[[], Agent], depth: int, seconds: float
+) -> Speeds:
+    """Measure every kernel for some seconds.
+
+    Args:
+        pattern: the network to train and play with, from zero weights.
+        engine: the name of the engine that searches.
+        make_agent: makes it.
+        depth: that it searches to.
+        seconds: for each figure.
+    """
+    begun = time.perf_counter()
+    backward = Training.start(pattern, Settings())
+    td0 = Training.start(pattern, Settings(method="td0", rate=0.1 / 32))
+    player = GreedyPlayer(td0.network)
+    agent = make_agent()
+    boards = _boards(backward, count=20)
+    path = _narrow_path(backward)
+    after, reward = np.zeros((4, 2), dtype=np.uint64), np.zeros(4, dtype=np.int64)
+    tables = td0.network.tables()
+    td0.compile()
+    _slide_many(path, 1, td0.rules, after, reward)
+    _value_many(path, 1, tables)
+    player.play(0, [0])
+    agent.choose(boards[0], Limit(depth))
+    compiled = time.perf_counter() - begun
+    count = len(path) * _REPEATS
+    return Speeds(
+        network=pattern.name,
+        compile_seconds=round(compiled, 2),
+        slides_per_second=_rate(
+            lambda: 4 * count + 0 * _slide_many(path, _REPEATS, td0.rules, after, reward), seconds
+        ),
+        td0_moves_per_second=_rate(lambda: _learn(td0), seconds),
+        backward_moves_per_second=_rate(lambda: _learn(backward), seconds),
+        evaluations_per_second=_rate(lambda: count + 0 * int(_value_many(path, _REPEATS, tables)), seconds),
+        greedy_moves_per_second=_rate(lambda: int(player.play(0, range(20))[:, 2].sum()), seconds),
+        expectimax_nodes_per_second=_rate(lambda: _search(agent, boards, depth), seconds),
+        engine=engine,
+        depth=depth,
+    )
+
+
+def _rate(work: Callable[[], int], seconds: float) -> float:
+    """Units of work a second of processor time, which other programs disturb less than wall-clock time."""
+    done = 0
+    begun = time.thread_time()
+    while (spent := time.thread_time() - begun) < seconds or not done:
+        done += work()
+    return round(done / spent, 1)
+
+
+def _learn(training: Training) -> int:
+    before = training.moves
+    training.advance(1 << 62)
+    return training.moves - before
+
+
+def _search(agent: Agent, boards: list[Board], depth: int) -> int:
+    decisions = [agent.choose(board, Limit(depth)) for board in boards]
+    return sum(decision.nodes for decision in decisions if decision is not None)
+
+
+def _narrow_path(training: Training) -> Any:
+    """The afterstates of a game that the network played."""
+    learner = training.learners[0]
+    while learner.counts[td_kernels.LENGTH] < 200 or training.games < 200:
+        training.advance(1 << 62, 1)
+    path = learner.path[: int(learner.counts[td_kernels.LENGTH])].copy()
+    return path[path[:, 2] == 0]
+
+
+def _boards(training: Training, count: int) -> list[Board]:
+    """Boards of a game, evenly spread."""
+    path = _narrow_path(training)
+    rows, columns = training.network.pattern.rows, training.network.pattern.columns
+    cells = np.zeros((rows, columns), dtype=np.uint8)
+    boards = []
+    for low, high, extra in path[:: max(len(path) // count, 1)]:
+        network_ops.join(low, high, extra, cells, training.rules)
+        boards.append(Board(rows, columns, cells.tobytes()))
+    return boards

@@ -1,0 +1,46 @@
+"""The networks that come with the project."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from pathlib import Path
+
+from game2048.errors import SolverError
+from solver_server.ntuple.files import packing
+from solver_server.ntuple.files.native import Network
+from solver_server.ntuple.files.network_file import open_network
+
+FOLDER = Path(__file__).parent / "weights"
+
+_lock = threading.Lock()
+
+
+def weights_for(rows: int, columns: int) -> Path:
+    """The packed network for boards of a size.
+
+    Raises:
+        SolverError: there is none.
+    """
+    path = FOLDER / f"{rows}x{columns}{packing.SUFFIX}"
+    if not path.exists():
+        raise SolverError(
+            f"no network for {rows}x{columns} comes with this installation ({path} is missing): "
+            "give --weights FILE, or another --engine"
+        )
+    return path
+
+
+def network_for(rows: int, columns: int) -> Network:
+    """The network for boards of a size, ready for use; loaded once, and shared by all who ask.
+
+    Raises:
+        SolverError: there is none, or its file is damaged.
+    """
+    with _lock:
+        return _loaded(rows, columns)
+
+
+@functools.cache
+def _loaded(rows: int, columns: int) -> Network:
+    return open_network(weights_for(rows, columns), in_memory=True)

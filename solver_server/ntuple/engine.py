@@ -1,0 +1,79 @@
+"""The n-tuple engine: the search of all engines, with a network at its leaves."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from game2048.board import Board
+from game2048.errors import SolverError
+from game2048.kernels.jit import overload
+from solver_server.engine import Decision, Limit
+from solver_server.limits import PLAYER_MOVES, DepthRule
+from solver_server.ntuple.files.native import Network
+from solver_server.ntuple.network import GridTables, NetworkTables, value4x4, value_grid
+from solver_server.search.board_ops import is_grid
+from solver_server.search.chance import make_policy
+from solver_server.search.evaluator import evaluate, is_evaluator
+from solver_server.search.expectimax_engine import Effort, ExpectimaxAgent, make_search
+
+_MIN_PROBABILITY = 1e-3
+# Some milliseconds at most, on average less than one: three moves, a fourth where few spawns are possible.
+_EFFORT = Effort(bitboard=12_000, grid=12_000, growth=8.0)
+
+
+class NetworkEvaluator(NamedTuple):
+    """A network as an evaluator of the search (`solver_server.search.evaluator`).
+
+    Attributes:
+        tables: of the network.
+        reward_weight: 1, since values are score points.
+        dead_value: 0, since a board without moves makes no points.
+    """
+
+    tables: NetworkTables | GridTables
+    reward_weight: float = 1.0
+    dead_value: float = 0.0
+
+
+@overload(evaluate)
+def _(board: Any, evaluator: Any) -> Any:
+    if not is_evaluator(evaluator, NetworkEvaluator):
+        return None
+    if is_grid(board):
+        return lambda board, evaluator: value_grid(board, evaluator.tables)
+    return lambda board, evaluator: value4x4(board, evaluator.tables)
+
+
+class NetworkAgent:
+    """Chooses by expectimax over a network. One instance serves one thread.
+
+    Args:
+        network: the weights are shared, not copied.
+        depths: how depth is counted, and the default.
+        log2_entries: size of the transposition table.
+        min_probability: see `ChancePolicy`.
+        threads: see `ExpectimaxAgent`.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        depths: DepthRule = PLAYER_MOVES,
+        log2_entries: int = 16,
+        min_probability: float = _MIN_PROBABILITY,
+        threads: int = 1,
+    ) -> None:
+        self._pattern = network.pattern
+        chance = make_policy(min_probability=min_probability)
+        search = make_search(NetworkEvaluator(network.tables()), chance, log2_entries=log2_entries)
+        self._search = ExpectimaxAgent(search, depths, effort=_EFFORT, threads=threads)
+
+    def choose(self, board: Board, limit: Limit) -> Decision | None:
+        """See `Agent.choose`."""
+        pattern = self._pattern
+        if (board.rows, board.columns) != (pattern.rows, pattern.columns):
+            raise SolverError(
+                f"network {pattern.name} plays {pattern.rows}×{pattern.columns}, "
+                f"not {board.rows}×{board.columns}"
+            )
+        return self._search.choose(board, limit)

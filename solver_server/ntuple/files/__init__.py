@@ -1,0 +1,1 @@
+"""Network files: our own, packed, and TDL2048+."""

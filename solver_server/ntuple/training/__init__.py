@@ -1,0 +1,1 @@
+"""Temporal difference learning of n-tuple networks."""

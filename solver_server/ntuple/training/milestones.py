@@ -1,0 +1,67 @@
+"""Pictures of the games that were better than all before, taken while training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from game2048.board import Board
+from game2048.direction import DIRECTIONS
+from game2048.spawn import Spawner
+from recordings.record import GameRecord, Move, build_record
+from solver_server.ntuple.network_ops import join
+from solver_server.ntuple.training import td_kernels
+from solver_server.ntuple.training.td_kernels import Learner
+from solver_server.ntuple.training.training_state import Training
+
+FIRST_MILESTONE = 11
+_SIZE = 160  # pixels; a small picture is drawn in a tenth of a second
+
+
+class Milestones:
+    """Writes a GIF of the first game to reach each tile from 2048 on, and of each new best score after that.
+
+    Args:
+        folder: of the GIFs.
+        top: the largest exponent reached before.
+    """
+
+    def __init__(self, folder: Path, top: int = 0) -> None:
+        self._folder = folder
+        self._top = top
+
+    def picture(self, training: Training, thread: int) -> Path | None:
+        """Write the GIF of a thread's last game, if it is one to remember; where it is."""
+        from recordings.pictures.gif import write_gif
+
+        record = replay(training.learners[thread], training)
+        top = record.max_tile.bit_length() - 1
+        if top < FIRST_MILESTONE:
+            return None
+        name = f"first-{record.max_tile}.gif" if top > self._top else f"best-{record.final_score}.gif"
+        self._top = max(self._top, top)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write_gif(record, self._folder / name, size=_SIZE)
+        return self._folder / name
+
+
+def replay(learner: Learner, training: Training) -> GameRecord:
+    """The last game of a learner, from its path and the state of the generator when it started."""
+    pattern = training.network.pattern
+    spawner = Spawner(0)
+    spawner.state = int(learner.words[td_kernels.GAME_RANDOM])
+    board = spawner.start(pattern.rows, pattern.columns)
+    moves: list[Move] = []
+    score = 0
+    cells = np.empty((pattern.rows, pattern.columns), dtype=np.uint8)
+    for t in range(int(learner.counts[td_kernels.LENGTH])):
+        low, high, extra = learner.path[t]
+        join(low, high, extra, cells, training.rules)
+        after = Board(pattern.rows, pattern.columns, cells.tobytes())
+        direction = next(d for d in DIRECTIONS if board.slide(d).afterstate == after)
+        moves.append(Move.of(board, direction, score))
+        score += int(learner.reward[t])
+        board = spawner.spawn(after)
+    name = f"ntuple {pattern.name}, {training.games} games old"
+    return build_record(moves, board, score, "game_over", source="self-play", solver=name)

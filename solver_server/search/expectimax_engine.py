@@ -1,0 +1,184 @@
+"""An engine that chooses by expectimax: a `Search` and how its depth is counted."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from game2048.board import Board
+from game2048.direction import DIRECTIONS
+from game2048.errors import SolverError
+from game2048.kernels import bitboard, grid
+from solver_server.engine import Decision, Limit
+from solver_server.limits import DepthRule
+from solver_server.search.chance import ChancePolicy, make_spawns
+from solver_server.search.expectimax import LEVELS, NO_LIMIT, Search, decide, make_stack
+from solver_server.search.root_split import RootSplit
+from solver_server.search.transposition import make_table
+
+LONGEST_SECONDS = 60.0
+"""Where a search ends that was given a depth and no time; what is reached by then is the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How far a search goes that was given no limit at all.
+
+    Attributes:
+        bitboard: nodes on 4×4 boards.
+        grid: nodes on others.
+        growth: see `expectimax.decide`; 0 begins every depth and throws away what the limit cuts short.
+    """
+
+    bitboard: int = 35_000
+    grid: int = 20_000
+    growth: float = 0.0
+
+
+OVERHEAD_SECONDS = 5e-5
+"""What a decision takes besides the search: entering the kernel, and making an answer of its values."""
+
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+def make_search(
+    evaluator: Any, chance: ChancePolicy, *, log2_entries: int, exact_depth: bool = False
+) -> Search:
+    """A search over an evaluator, with all its scratch and table of its own."""
+    return Search(
+        rows=bitboard.make_row_tables(),
+        evaluator=evaluator,
+        chance=chance,
+        spawns=make_spawns(LEVELS),
+        stack=make_stack(()),
+        exact_depth=exact_depth,
+        table=make_table(log2_entries),
+        counters=np.zeros(2, dtype=np.int64),
+        values=np.zeros((2, 4)),
+        deadline=np.zeros(1),
+        node_limit=np.zeros(1, dtype=np.int64),
+        clock=np.zeros(2, dtype=np.int64),
+    )
+
+
+def sibling_of(search: Search) -> Search:
+    """A search over the same evaluator, for another thread; it must not sample."""
+    return make_search(
+        search.evaluator,
+        search.chance,
+        log2_entries=search.table.entries.size.bit_length() - 1,
+        exact_depth=search.exact_depth,
+    )
+
+
+def seconds_of(limit: Limit) -> float:
+    """How long a search may take.
+
+    Raises:
+        SolverError: no time at all, or no number.
+    """
+    if limit.time_ms is None:
+        return LONGEST_SECONDS
+    if not 0 < limit.time_ms < math.inf:
+        raise SolverError(f"a time limit of {limit.time_ms} ms is out of range: expected more than 0")
+    return limit.time_ms / 1000
+
+
+class ExpectimaxAgent:
+    """Chooses by `expectimax.decide`.
+
+    Args:
+        search: what to search with.
+        depths: how its depth is counted.
+        on_grid: whether 4×4 boards too are searched as grids, which need no downgrading past 32768.
+        effort: without a limit.
+        threads: at work on one search that has a limit of time; with any other, moves depend on the board
+            alone, and one thread searches.
+    """
+
+    def __init__(
+        self,
+        search: Search,
+        depths: DepthRule,
+        *,
+        on_grid: bool = False,
+        effort: Effort | None = None,
+        threads: int = 1,
+    ) -> None:
+        self._searches = [search, *(sibling_of(search) for _ in range(threads - 1))]
+        self._split = RootSplit(threads) if threads > 1 else None
+        self._stack_shape: tuple[int, ...] = ()
+        self._depths = depths
+        self._on_grid = on_grid
+        self._effort = effort or Effort()
+
+    def choose(self, board: Board, limit: Limit) -> Decision | None:
+        """See `Agent.choose`."""
+        begun = time.perf_counter()
+        # Samples depend on the board alone: the same board gets the same answer, whatever was asked before.
+        self._searches[0].chance.random_state[0] = (hash_of(board) * _GOLDEN) & 0xFFFFFFFFFFFFFFFF
+        position = self._position(board)
+        self._fit_stacks(position.shape[1:])
+        search = self._searches[0]
+        first, last, seconds = self._span(limit)
+        nodes, growth = self._nodes(limit)
+        left = seconds - (time.perf_counter() - begun) - OVERHEAD_SECONDS
+        if self._split is not None and limit.time_ms is not None:
+            best, plies = self._split.decide(position, first, last, left, self._searches)
+        else:
+            best, plies = decide(position, first, last, left, nodes, growth, search)
+        if best < 0:
+            return None
+        return Decision(
+            direction=DIRECTIONS[best],
+            values={
+                direction: float(value)
+                for direction, value in zip(DIRECTIONS, search.values[0], strict=True)
+                if not math.isnan(value)
+            },
+            depth=self._depths.depth(plies),
+            nodes=int(search.counters[0]),
+            elapsed_ms=(time.perf_counter() - begun) * 1000,
+        )
+
+    def _position(self, board: Board) -> npt.NDArray[Any]:
+        """The board as the search takes it: an array of one."""
+        cells = grid.from_board(board)
+        if self._on_grid or (board.rows, board.columns) != (4, 4):
+            return cells[np.newaxis]
+        return np.array([bitboard.downgrade(cells)], dtype=np.uint64)
+
+    def _fit_stacks(self, shape: tuple[int, ...]) -> None:
+        if shape != self._stack_shape:
+            self._searches = [search._replace(stack=make_stack(shape)) for search in self._searches]
+            self._stack_shape = shape
+
+    def _span(self, limit: Limit) -> tuple[int, int, float]:
+        """Plies of the first and last search, and seconds for all but the first."""
+        depths = self._depths
+        seconds = seconds_of(limit)
+        depth = None if limit.depth is None else depths.check(limit.depth)
+        if depth is not None:
+            last = depths.plies(depth)
+        else:
+            last = depths.plies(depths.default if limit.time_ms is None else depths.maximum)
+        # Deepening costs little, and leaves a move to answer with when a limit comes first.
+        first = min(2 - last % 2, last)
+        return first, last, seconds
+
+    def _nodes(self, limit: Limit) -> tuple[int, float]:
+        """Nodes for all searches together, and the growth of one over that before."""
+        if limit != Limit():
+            return NO_LIMIT, 0.0
+        effort = self._effort
+        return (effort.grid if self._stack_shape else effort.bitboard), effort.growth
+
+
+def hash_of(board: Board) -> int:
+    """A number that depends on the board alone, the same in every process."""
+    return int.from_bytes(board.cells, "big") + board.columns

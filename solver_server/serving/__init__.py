@@ -1,0 +1,1 @@
+"""The websocket server: connections, sessions, workers, access."""

@@ -1,0 +1,1 @@
+"""A small file with the most frequent moves of endgame tables."""
