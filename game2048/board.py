@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from game2048.direction import DIRECTIONS, Direction
 from game2048.errors import RulesError
 from game2048.line import slide_line
+from game2048.size import Size
 
-MIN_SIDE = 2
-MAX_SIDE = 8
 MAX_EXPONENT = 63
 """What a `Board` can hold; what is accepted from outside is `highest_exponent`."""
 
@@ -55,10 +54,7 @@ class Board:
     cells: bytes
 
     def __post_init__(self) -> None:
-        if not (MIN_SIDE <= self.rows <= MAX_SIDE and MIN_SIDE <= self.columns <= MAX_SIDE):
-            raise RulesError(
-                f"a board of {self.rows}×{self.columns} is not supported: expected 2 to 8 rows and columns"
-            )
+        self.size.checked()
         if len(self.cells) != self.rows * self.columns:
             raise RulesError(
                 f"{len(self.cells)} cells do not fill a board of {self.rows}×{self.columns}: "
@@ -91,10 +87,7 @@ class Board:
                     f"the board is ragged: row {number} has {len(row)} cells, row 1 has {columns}; "
                     "expected rows of equal length"
                 )
-        if not (MIN_SIDE <= rows <= MAX_SIDE and MIN_SIDE <= columns <= MAX_SIDE):
-            raise RulesError(
-                f"a board of {rows}×{columns} is not supported: expected 2 to 8 rows and columns"
-            )
+        Size(rows, columns).checked()
         cells = bytearray()
         for r, row in enumerate(tiles, 1):
             for c, tile in enumerate(row, 1):
@@ -138,6 +131,11 @@ class Board:
 
     def __str__(self) -> str:
         return self.text()
+
+    @property
+    def size(self) -> Size:
+        """Rows and columns."""
+        return Size(self.rows, self.columns)
 
     @property
     def max_tile(self) -> int:

@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from game2048.board import MAX_SIDE, MIN_SIDE, Board
+from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import RecordError
+from game2048.size import MAX_SIDE, MIN_SIDE
 from game2048.wire import DirectionName
 
 SCHEMA_VERSION = 1

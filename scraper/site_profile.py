@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from game2048.board import MAX_SIDE, MIN_SIDE
 from game2048.errors import PageError
+from game2048.size import MAX_SIDE, MIN_SIDE
 from scraper.readers.script import ScriptReader
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from game2048.board import MAX_SIDE, MIN_SIDE
+from game2048.size import MAX_SIDE, MIN_SIDE
 
 Picture = NDArray[np.uint8]
 """[height, width, 3], red, green and blue."""

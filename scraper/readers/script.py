@@ -8,8 +8,9 @@ from typing import Annotated
 
 import msgspec
 
-from game2048.board import MAX_SIDE, MIN_SIDE, Board
+from game2048.board import Board
 from game2048.errors import RulesError
+from game2048.size import MAX_SIDE, MIN_SIDE
 from scraper.reading import Reading, Status, UnreadableError
 
 Side = Annotated[int, msgspec.Meta(ge=MIN_SIDE, le=MAX_SIDE)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from game2048.errors import SolverError
 
-MAX_SIDE = 5
+MAX_NETWORK_SIDE = 5
 MAX_CELLS = 7
 MAX_RANKS = 16
 
@@ -39,10 +39,10 @@ class Pattern:
     stages: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if not (2 <= self.rows <= MAX_SIDE and 2 <= self.columns <= MAX_SIDE):
+        if not (2 <= self.rows <= MAX_NETWORK_SIDE and 2 <= self.columns <= MAX_NETWORK_SIDE):
             raise SolverError(
                 f"an n-tuple network for {self.rows}×{self.columns} is not supported: expected "
-                f"2 to {MAX_SIDE} rows and columns"
+                f"2 to {MAX_NETWORK_SIDE} rows and columns"
             )
         if not self.tuples:
             raise SolverError("the network has no tuples: expected at least one list of cells")

@@ -13,8 +13,9 @@ import math
 from dataclasses import dataclass
 from importlib import metadata
 
-from game2048.board import MAX_SIDE, MIN_SIDE, Board
+from game2048.board import Board
 from game2048.errors import WireError
+from game2048.size import MAX_SIDE, MIN_SIDE
 from game2048.wire import (
     MAX_MESSAGE_BYTES,
     PROTOCOL_VERSION,

@@ -15,8 +15,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from game2048.board import MAX_SIDE, MIN_SIDE, highest_exponent
+from game2048.board import highest_exponent
 from game2048.errors import RecordError
+from game2048.size import MAX_SIDE, MIN_SIDE
 from recordings.datasets.game_arrays import MISSING, GameColumns, GameInfo
 
 Column = npt.NDArray[Any]
