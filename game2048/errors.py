@@ -11,6 +11,10 @@ Every message says what is wrong, the value, what was expected and what to try.
 Only the command line catches the root.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+
 
 class Error2048(Exception):
     """The root of every error this project raises on purpose."""
@@ -35,11 +39,31 @@ class WireError(Error2048, ValueError):
 
 
 class RecordError(Error2048):
-    """A game record that cannot be read, written or believed."""
+    """A game record that cannot be read, written or believed.
+
+    Attributes:
+        path: the file, where one is known.
+        line: the line in it, counted from 1, where one is known.
+    """
+
+    def __init__(self, message: str, *, path: Path | None = None, line: int | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.line = line
 
 
 class PageError(Error2048):
-    """A page or a browser that cannot be played."""
+    """A page or a browser that cannot be played.
+
+    Attributes:
+        url: the address of the page, where one is known.
+        reader: the name of the reader that saw the board, where one did.
+    """
+
+    def __init__(self, message: str, *, url: str | None = None, reader: str | None = None) -> None:
+        super().__init__(message)
+        self.url = url
+        self.reader = reader
 
 
 class SolverError(Error2048):
