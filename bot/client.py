@@ -26,6 +26,7 @@ from websockets.exceptions import (
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import SolverError, WireError
+from game2048.net import authorization, is_loopback
 from game2048.wire import (
     MAX_MESSAGE_BYTES,
     PROTOCOL_VERSION,
@@ -35,10 +36,8 @@ from game2048.wire import (
     ErrorMessage,
     GameOver,
     Hello,
-    authorization,
     decode_answer,
     encode,
-    is_loopback,
     protocol_of,
 )
 

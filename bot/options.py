@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from bot.player import Goal
 from game2048.board import Board
-from game2048.wire import Hello, is_loopback
+from game2048.net import is_loopback
+from game2048.wire import Hello
 from recordings.record import GameRecord
 from scraper.chromium.launch import BrowserOptions
 

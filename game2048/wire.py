@@ -6,7 +6,6 @@ formed. Boards cross the wire as face values, directions as names.
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -222,32 +221,6 @@ def board_of(request: Choose) -> Board:
         return Board.from_tiles(request.board)
     except RulesError as error:
         raise WireError("bad_board", str(error), request.id) from error
-
-
-def authorization(token: str) -> str:
-    """The value of the ``Authorization`` header that carries a token.
-
-    Raises:
-        WireError: the token cannot stand in a header (``bad_token``).
-    """
-    if not token or not all("!" <= character <= "~" for character in token):
-        raise WireError(
-            "bad_token", "the token is not usable: expected printable ASCII characters without spaces"
-        )
-    return f"Bearer {token}"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name or address means this machine and nothing beyond it."""
-    name = host.rstrip(".").lower()
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return (mapped or address).is_loopback
 
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from websockets.datastructures import Headers
 
 from game2048.errors import SolverError
-from game2048.wire import authorization, is_loopback
+from game2048.net import authorization, is_loopback
 
 
 @dataclass(frozen=True, slots=True)

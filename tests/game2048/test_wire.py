@@ -5,6 +5,7 @@ import json
 import pytest
 
 from game2048.errors import WireError
+from game2048.net import authorization, is_loopback
 from game2048.wire import (
     MAX_MESSAGE_BYTES,
     Choose,
@@ -13,12 +14,10 @@ from game2048.wire import (
     ErrorMessage,
     GameOver,
     Hello,
-    authorization,
     board_of,
     decode_answer,
     decode_request,
     encode,
-    is_loopback,
     protocol_of,
 )
 
