@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from game2048 import Board
 from game2048.spawn import Spawner
-from solver_server.engine import Agent, Limit
+from solver_server.engine import Engine, Limit
 from solver_server.engines import DEFAULT_ENGINE, spec_of, with_tables
 
 REACH = (2048, 4096, 8192, 16384, 32768, 65536)
@@ -33,7 +33,7 @@ class Played:
     seconds: float
 
 
-def made(engine: str, tables: bool, limit: Limit, size: tuple[int, int] = (4, 4)) -> Agent:
+def made(engine: str, tables: bool, limit: Limit, size: tuple[int, int] = (4, 4)) -> Engine:
     """An engine, its kernels compiled."""
     agent = (with_tables(spec_of(engine)) if tables else spec_of(engine)).create()
     agent.choose(Board.empty(*size).with_tile(0, 1).with_tile(3, 1), limit)

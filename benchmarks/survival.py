@@ -20,11 +20,11 @@ from tqdm import tqdm
 
 from game2048 import Board
 from game2048.spawn import Spawner
-from solver_server.engine import Agent, Limit
+from solver_server.engine import Engine, Limit
 
 
 @cache
-def agent_of(engine: str, tables: bool) -> Agent:
+def agent_of(engine: str, tables: bool) -> Engine:
     """An engine; one for each process."""
     return made(engine, tables, Limit(depth=2))
 

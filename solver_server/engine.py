@@ -41,7 +41,7 @@ class Decision:
     elapsed_ms: float
 
 
-class Agent(Protocol):
+class Engine(Protocol):
     """An engine ready to play. One instance serves one thread at a time."""
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:

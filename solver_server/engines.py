@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from game2048 import wire
 from game2048.errors import SolverError
 from game2048.wire import EngineInfo
-from solver_server.engine import Agent
+from solver_server.engine import Engine
 from solver_server.limits import PLAYER_MOVES, DepthRule
 
 if TYPE_CHECKING:  # imports numba
@@ -38,7 +38,7 @@ class EngineSpec:
     summary: str
     boards: tuple[str, ...]
     depths: DepthRule
-    make: Callable[[DepthRule, int], Agent]
+    make: Callable[[DepthRule, int], Engine]
 
     @property
     def max_depth(self) -> int:
@@ -66,7 +66,7 @@ class EngineSpec:
         """Whether it plays boards of that size."""
         return self.info.plays(rows, columns)
 
-    def create(self, threads: int = 1) -> Agent:
+    def create(self, threads: int = 1) -> Engine:
         """A new instance; one thread at a time may use it.
 
         Args:
@@ -76,48 +76,48 @@ class EngineSpec:
         return self.make(self.depths, threads)
 
 
-def _fast(depths: DepthRule, threads: int) -> Agent:
+def _fast(depths: DepthRule, threads: int) -> Engine:
     from solver_server.search.chance import make_policy
-    from solver_server.search.expectimax_engine import ExpectimaxAgent, make_search
+    from solver_server.search.expectimax_engine import ExpectimaxEngine, make_search
     from solver_server.search.heuristics import make_line_heuristic
 
     chance = make_policy(min_probability=1e-3)
     search = make_search(make_line_heuristic(), chance, log2_entries=18)
-    return ExpectimaxAgent(search, depths, threads=threads)
+    return ExpectimaxEngine(search, depths, threads=threads)
 
 
-def _ntuple(depths: DepthRule, threads: int) -> Agent:
+def _ntuple(depths: DepthRule, threads: int) -> Engine:
     from solver_server.ntuple.bundled import network_for
-    from solver_server.ntuple.engine import NetworkAgent
+    from solver_server.ntuple.engine import NetworkEngine
 
-    return NetworkAgent(network_for(4, 4), depths, threads=threads)
-
-
-def _order(depths: DepthRule, threads: int) -> Agent:
-    from solver_server.search.order_engine import OrderAgent
-    from solver_server.tables.engine import TableAgent
-
-    return TableAgent(OrderAgent(depths), _library().knowledge())
+    return NetworkEngine(network_for(4, 4), depths, threads=threads)
 
 
-def _composite(depths: DepthRule, threads: int) -> Agent:
+def _order(depths: DepthRule, threads: int) -> Engine:
+    from solver_server.search.order_engine import OrderEngine
+    from solver_server.tables.engine import TableEngine
+
+    return TableEngine(OrderEngine(depths), _library().knowledge())
+
+
+def _composite(depths: DepthRule, threads: int) -> Engine:
     from solver_server.search.chance import make_policy
-    from solver_server.search.expectimax_engine import ExpectimaxAgent, make_search
+    from solver_server.search.expectimax_engine import ExpectimaxEngine, make_search
     from solver_server.search.heuristics import make_composite
 
     chance = make_policy(exact_up_to=0, sample_cells=4)
     search = make_search(make_composite(), chance, exact_depth=True, log2_entries=14)
-    return ExpectimaxAgent(search, depths, on_grid=True)
+    return ExpectimaxEngine(search, depths, on_grid=True)
 
 
-def _gradient(depths: DepthRule, threads: int) -> Agent:
+def _gradient(depths: DepthRule, threads: int) -> Engine:
     from solver_server.search.chance import make_policy
-    from solver_server.search.expectimax_engine import ExpectimaxAgent, make_search
+    from solver_server.search.expectimax_engine import ExpectimaxEngine, make_search
     from solver_server.search.heuristics import make_gradient
 
     chance = make_policy(exact_up_to=6, sample_pairs=6)
     search = make_search(make_gradient(), chance, exact_depth=True, log2_entries=16)
-    return ExpectimaxAgent(search, depths, on_grid=True)
+    return ExpectimaxEngine(search, depths, on_grid=True)
 
 
 NETWORK_ENGINE = "ntuple"
@@ -214,10 +214,10 @@ def with_tables(spec: EngineSpec) -> EngineSpec:
     if spec.name == TABLES_ENGINE:
         return spec
 
-    def make(depths: DepthRule, threads: int) -> Agent:
-        from solver_server.tables.engine import TableAgent
+    def make(depths: DepthRule, threads: int) -> Engine:
+        from solver_server.tables.engine import TableEngine
 
-        return TableAgent(spec.make(depths, threads), _library().knowledge())
+        return TableEngine(spec.make(depths, threads), _library().knowledge())
 
     return replace(spec, make=make)
 
@@ -240,7 +240,7 @@ def network_engine(weights: Path) -> EngineSpec:
     Raises:
         SolverError: the file is missing, damaged or of neither format.
     """
-    from solver_server.ntuple.engine import NetworkAgent
+    from solver_server.ntuple.engine import NetworkEngine
     from solver_server.ntuple.files.network_file import open_network
 
     network = open_network(weights, in_memory=True)
@@ -250,5 +250,5 @@ def network_engine(weights: Path) -> EngineSpec:
         f"expectimax over the n-tuple network {pattern.name}; depth in player moves, 1 is greedy",
         (f"{pattern.rows}x{pattern.columns}",),
         PLAYER_MOVES,
-        lambda depths, threads: NetworkAgent(network, depths, threads=threads),
+        lambda depths, threads: NetworkEngine(network, depths, threads=threads),
     )

@@ -421,11 +421,11 @@ def _network_games(
         raise click.UsageError(f"{network.pattern.name} plays {size[0]}x{size[1]}, not {rows}x{columns}")
     if limit.time_ms is None and limit.depth in (None, 1):
         return self_play.play_greedily(network, games, seed=seed, threads=threads)
-    from solver_server.ntuple.engine import NetworkAgent
+    from solver_server.ntuple.engine import NetworkEngine
 
-    self_play.warm_up(NetworkAgent(network), *size, limit)
+    self_play.warm_up(NetworkEngine(network), *size, limit)
     return self_play.play_games(
-        lambda: NetworkAgent(network),
+        lambda: NetworkEngine(network),
         games,
         rows=size[0],
         columns=size[1],

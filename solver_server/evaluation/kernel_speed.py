@@ -11,7 +11,7 @@ import numpy as np
 
 from game2048.board import Board
 from game2048.kernels.jit import kernel
-from solver_server.engine import Agent, Limit
+from solver_server.engine import Engine, Limit
 from solver_server.ntuple import network_ops
 from solver_server.ntuple.greedy_results import GreedyPlayer
 from solver_server.ntuple.patterns import Pattern
@@ -69,7 +69,7 @@ def _value_many(path: Any, repeats: int, tables: Any) -> float:
 
 
 def measure(
-    pattern: Pattern, engine: str, make_agent: Callable[[], Agent], depth: int, seconds: float
+    pattern: Pattern, engine: str, make_agent: Callable[[], Engine], depth: int, seconds: float
 ) -> Speeds:
     """Measure every kernel for some seconds.
 
@@ -127,7 +127,7 @@ def _learn(training: Training) -> int:
     return training.moves - before
 
 
-def _search(agent: Agent, boards: list[Board], depth: int) -> int:
+def _search(agent: Engine, boards: list[Board], depth: int) -> int:
     decisions = [agent.choose(board, Limit(depth)) for board in boards]
     return sum(decision.nodes for decision in decisions if decision is not None)
 

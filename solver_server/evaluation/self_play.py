@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from game2048.spawn import Spawner
-from solver_server.engine import Agent, Limit
+from solver_server.engine import Engine, Limit
 from solver_server.ntuple.files.native import Network
 from solver_server.ntuple.greedy_results import GreedyPlayer
 
@@ -33,7 +33,7 @@ class GameResult:
     moves: int
 
 
-def warm_up(agent: Agent, rows: int, columns: int, limit: Limit) -> None:
+def warm_up(agent: Engine, rows: int, columns: int, limit: Limit) -> None:
     """Let an engine make one decision, so that the time its kernels take to compile is not measured.
 
     Raises:
@@ -42,7 +42,7 @@ def warm_up(agent: Agent, rows: int, columns: int, limit: Limit) -> None:
     agent.choose(Spawner(0).start(rows, columns), limit)
 
 
-def play_game(agent: Agent, seed: int, game: int, rows: int, columns: int, limit: Limit) -> GameResult:
+def play_game(agent: Engine, seed: int, game: int, rows: int, columns: int, limit: Limit) -> GameResult:
     """Play one game to its end.
 
     Raises:
@@ -60,7 +60,7 @@ def play_game(agent: Agent, seed: int, game: int, rows: int, columns: int, limit
 
 
 def play_games(
-    make_agent: Callable[[], Agent],
+    make_agent: Callable[[], Engine],
     games: int,
     *,
     rows: int = 4,

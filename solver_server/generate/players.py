@@ -18,7 +18,7 @@ from game2048.errors import SolverError
 from game2048.spawn import Spawner
 from recordings.datasets.formats.chunks import Chunk, encode_chunk
 from recordings.datasets.game_arrays import GameColumns
-from solver_server.engine import Agent, Decision, Limit
+from solver_server.engine import Decision, Engine, Limit
 from solver_server.engines import NETWORK_ENGINE, network_engine, spec_of
 from solver_server.generate.plan import Plan, decode_plan
 from solver_server.ntuple.bundled import weights_for
@@ -36,7 +36,7 @@ class Player(Protocol):
         ...
 
 
-class AgentPlayer:
+class EnginePlayer:
     """Plays with any engine.
 
     Args:
@@ -44,7 +44,7 @@ class AgentPlayer:
         plan: see `Plan`.
     """
 
-    def __init__(self, agent: Agent, plan: Plan) -> None:
+    def __init__(self, agent: Engine, plan: Plan) -> None:
         self._agent = agent
         self._plan = plan
         self._limit = Limit(plan.depth, plan.time_ms)
@@ -97,12 +97,12 @@ def make_player(plan: Plan) -> Player:
         SolverError: the engine is unknown, or its weights are missing or others than the plan's.
     """
     if plan.engine != NETWORK_ENGINE:
-        return AgentPlayer(spec_of(plan.engine).create(), plan)
+        return EnginePlayer(spec_of(plan.engine).create(), plan)
     path = _weights_of(plan)
     if plan.sha256 != digest_of(path):
         raise SolverError(f"{path} is not the file that this run began with: expected SHA-256 {plan.sha256}")
     if plan.depth != 1 or plan.time_ms is not None:
-        return AgentPlayer(network_engine(path).create(), plan)
+        return EnginePlayer(network_engine(path).create(), plan)
     from solver_server.ntuple.greedy_recording import GreedyPlayer  # loads what it compiles
 
     return GreedyPlayer(open_network(path, in_memory=True), plan)

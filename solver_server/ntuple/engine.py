@@ -14,7 +14,7 @@ from solver_server.ntuple.network import GridTables, NetworkTables, value4x4, va
 from solver_server.search.board_ops import is_grid
 from solver_server.search.chance import make_policy
 from solver_server.search.evaluator import evaluate, is_evaluator
-from solver_server.search.expectimax_engine import Effort, ExpectimaxAgent, make_search
+from solver_server.search.expectimax_engine import Effort, ExpectimaxEngine, make_search
 
 _MIN_PROBABILITY = 1e-3
 # Some milliseconds at most, on average less than one: three moves, a fourth where few spawns are possible.
@@ -44,7 +44,7 @@ def _(board: Any, evaluator: Any) -> Any:
     return lambda board, evaluator: value4x4(board, evaluator.tables)
 
 
-class NetworkAgent:
+class NetworkEngine:
     """Chooses by expectimax over a network. One instance serves one thread.
 
     Args:
@@ -52,7 +52,7 @@ class NetworkAgent:
         depths: how depth is counted, and the default.
         log2_entries: size of the transposition table.
         min_probability: see `ChancePolicy`.
-        threads: see `ExpectimaxAgent`.
+        threads: see `ExpectimaxEngine`.
     """
 
     def __init__(
@@ -66,10 +66,10 @@ class NetworkAgent:
         self._pattern = network.pattern
         chance = make_policy(min_probability=min_probability)
         search = make_search(NetworkEvaluator(network.tables()), chance, log2_entries=log2_entries)
-        self._search = ExpectimaxAgent(search, depths, effort=_EFFORT, threads=threads)
+        self._search = ExpectimaxEngine(search, depths, effort=_EFFORT, threads=threads)
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
-        """See `Agent.choose`."""
+        """See `Engine.choose`."""
         pattern = self._pattern
         if (board.rows, board.columns) != (pattern.rows, pattern.columns):
             raise SolverError(

@@ -89,7 +89,7 @@ def seconds_of(limit: Limit) -> float:
     return limit.time_ms / 1000
 
 
-class ExpectimaxAgent:
+class ExpectimaxEngine:
     """Chooses by `expectimax.decide`.
 
     Args:
@@ -118,7 +118,7 @@ class ExpectimaxAgent:
         self._effort = effort or Effort()
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
-        """See `Agent.choose`."""
+        """See `Engine.choose`."""
         begun = time.perf_counter()
         # Samples depend on the board alone: the same board gets the same answer, whatever was asked before.
         self._searches[0].chance.random_state[0] = (hash_of(board) * _GOLDEN) & 0xFFFFFFFFFFFFFFFF

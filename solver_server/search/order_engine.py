@@ -22,7 +22,7 @@ EFFORT = 150_000
 """Nodes without any limit: less than half a millisecond on average, with tables."""
 
 
-class OrderAgent:
+class OrderEngine:
     """Chooses by `order.decide_by_order`, on 4×4 boards. One instance serves one thread.
 
     Args:
@@ -36,7 +36,7 @@ class OrderAgent:
         self._search = make_order_search()
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
-        """See `Agent.choose`."""
+        """See `Engine.choose`."""
         begun = time.perf_counter()
         if (board.rows, board.columns) != (4, 4):
             raise SolverError(f"engine order does not play {board.rows}×{board.columns}: expected 4×4")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from game2048.board import Board
 from game2048.errors import SolverError
 from game2048.wire import EngineInfo
-from solver_server.engine import Agent, Decision, Limit
+from solver_server.engine import Decision, Engine, Limit
 from solver_server.serving.session import NO_LIMIT
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class EngineOffer:
     """
 
     info: EngineInfo
-    create: Callable[[], Agent]
+    create: Callable[[], Engine]
     warm_up: tuple[Limit, ...] = (NO_LIMIT,)
 
 
@@ -44,7 +44,7 @@ class EnginePool:
 
     def __init__(self, offers: Mapping[str, EngineOffer], threads: int) -> None:
         self._offers = offers
-        self._idle: dict[str, list[Agent]] = {name: [] for name in offers}
+        self._idle: dict[str, list[Engine]] = {name: [] for name in offers}
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="search")
         self._running: set[Future[Decision | None]] = set()
         self._warmed = asyncio.Event()

@@ -15,7 +15,7 @@ from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
 from game2048.kernels import bitboard, grid
 from game2048.kernels.user_cache import user_cache
-from solver_server.engine import Agent, Decision, Limit
+from solver_server.engine import Decision, Engine, Limit
 from solver_server.tables import storage
 from solver_server.tables.build.builder import Table, load
 from solver_server.tables.build.induction import CERTAIN
@@ -73,7 +73,7 @@ class DistilledKnowledge:
         return best, [] if best < 0 else [float(direction == best) for direction in range(4)]
 
 
-class TableAgent:
+class TableEngine:
     """Plays the best move by the tables, and an engine's where they are not to be followed. One instance
     serves one thread.
 
@@ -82,12 +82,12 @@ class TableAgent:
         knowledge: what is known of 4×4 boards.
     """
 
-    def __init__(self, agent: Agent, knowledge: Knowledge) -> None:
+    def __init__(self, agent: Engine, knowledge: Knowledge) -> None:
         self._agent = agent
         self._knowledge = knowledge
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
-        """See `Agent.choose`; for the values of directions see `Knowledge`."""
+        """See `Engine.choose`; for the values of directions see `Knowledge`."""
         begun = time.perf_counter()
         if (board.rows, board.columns) != (4, 4):
             return self._agent.choose(board, limit)

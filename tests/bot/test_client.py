@@ -17,7 +17,7 @@ from bot.client import Patience, SolverClient, SolverRefusedError
 from game2048.board import Board
 from game2048.errors import SolverError
 from game2048.wire import DecisionMessage, GameOver
-from solver_server.engine import Agent, Limit
+from solver_server.engine import Engine, Limit
 from solver_server.serving.server import ServerOptions, SolverServer
 
 Imitation = Callable[..., Awaitable[str]]
@@ -28,7 +28,7 @@ SHORT = Patience(first_delay=0.001, longest_delay=0.005, outage=0.2, connect=5.0
 LONG = Patience(first_delay=0.001, longest_delay=0.02, outage=60.0)
 
 
-def server_of(agent: Agent, **options: object) -> SolverServer:
+def server_of(agent: Engine, **options: object) -> SolverServer:
     settings = {"port": 0, "stop_grace": 30.0} | options
     return SolverServer([offer(agent)], "first", ServerOptions(**settings))  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Engines as they are asked through `Agent`."""
+"""Engines as they are asked through `Engine`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from support import naive
 
 from game2048 import Board, Direction
 from game2048.errors import SolverError
-from solver_server.engine import Agent, Limit
+from solver_server.engine import Engine, Limit
 from solver_server.engines import DEFAULT_ENGINE, ENGINES, TABLES_ENGINE, spec_of, strongest
 
 MIDDLE = Board.from_text("2 4 8 16 / 0 0 2 4 / 2 0 64 8 / 0 2 256 512")
 
 
 @pytest.fixture(scope="module")
-def agents() -> dict[str, Agent]:
+def agents() -> dict[str, Engine]:
     return {name: spec.create() for name, spec in ENGINES.items()}
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_a_decision_is_a_legal_direction_of_the_highest_value(name: str, agents: dict[str, Agent]) -> None:
+def test_a_decision_is_a_legal_direction_of_the_highest_value(name: str, agents: dict[str, Engine]) -> None:
     decision = agents[name].choose(MIDDLE, Limit())
     assert decision is not None
     assert [d.value for d in decision.values] == naive.legal(MIDDLE.tiles())
@@ -36,7 +36,7 @@ def test_a_decision_is_a_legal_direction_of_the_highest_value(name: str, agents:
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_the_same_board_gets_the_same_answer_whatever_was_asked_before(
-    name: str, agents: dict[str, Agent]
+    name: str, agents: dict[str, Engine]
 ) -> None:
     first = agents[name].choose(MIDDLE, Limit(depth=2))
     agents[name].choose(Board.from_text("2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 2"), Limit(depth=2))
@@ -49,13 +49,13 @@ def test_the_same_board_gets_the_same_answer_whatever_was_asked_before(
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_a_dead_board_has_no_move(name: str, agents: dict[str, Agent]) -> None:
+def test_a_dead_board_has_no_move(name: str, agents: dict[str, Engine]) -> None:
     dead = Board.from_text("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2")
     assert agents[name].choose(dead, Limit()) is None
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_the_largest_tiles_are_merged(name: str, agents: dict[str, Agent]) -> None:
+def test_the_largest_tiles_are_merged(name: str, agents: dict[str, Engine]) -> None:
     board = Board.from_text("65536 65536 2 4 / 2 4 8 2 / 4 2 4 8 / 2 4 2 4")
     decision = agents[name].choose(board, Limit(depth=2))
     assert decision is not None
@@ -63,28 +63,28 @@ def test_the_largest_tiles_are_merged(name: str, agents: dict[str, Agent]) -> No
 
 
 @pytest.mark.parametrize("size", [(2, 2), (3, 3), (5, 5), (4, 6), (8, 8)])
-def test_fast_plays_any_board(size: tuple[int, int], agents: dict[str, Agent]) -> None:
+def test_fast_plays_any_board(size: tuple[int, int], agents: dict[str, Engine]) -> None:
     board = Board.empty(*size).with_tile(0, 1).with_tile(3, 1)
     decision = agents["fast"].choose(board, Limit(depth=2))
     assert decision is not None
     assert decision.direction in board.legal_directions()
 
 
-def test_fast_gives_grids_and_bitboards_the_same_values(agents: dict[str, Agent]) -> None:
+def test_fast_gives_grids_and_bitboards_the_same_values(agents: dict[str, Engine]) -> None:
     from solver_server.search.chance import make_policy
-    from solver_server.search.expectimax_engine import ExpectimaxAgent, make_search
+    from solver_server.search.expectimax_engine import ExpectimaxEngine, make_search
     from solver_server.search.heuristics import make_line_heuristic
 
     search = make_search(make_line_heuristic(), make_policy(), log2_entries=12)
-    on_grid = ExpectimaxAgent(search, spec_of("fast").depths, on_grid=True).choose(MIDDLE, Limit(depth=2))
-    packed = ExpectimaxAgent(search, spec_of("fast").depths).choose(MIDDLE, Limit(depth=2))
+    on_grid = ExpectimaxEngine(search, spec_of("fast").depths, on_grid=True).choose(MIDDLE, Limit(depth=2))
+    packed = ExpectimaxEngine(search, spec_of("fast").depths).choose(MIDDLE, Limit(depth=2))
     assert on_grid is not None
     assert packed is not None
     assert on_grid.values == pytest.approx(packed.values)
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_a_time_limit_deepens_and_always_answers(name: str, agents: dict[str, Agent]) -> None:
+def test_a_time_limit_deepens_and_always_answers(name: str, agents: dict[str, Engine]) -> None:
     quick = agents[name].choose(MIDDLE, Limit(time_ms=1e-6))
     assert quick is not None
     rule = spec_of(name).depths
@@ -97,7 +97,7 @@ def test_a_time_limit_deepens_and_always_answers(name: str, agents: dict[str, Ag
     "limit", [Limit(depth=0), Limit(depth=99), Limit(time_ms=0), Limit(time_ms=math.inf)]
 )
 @pytest.mark.parametrize("name", ENGINES)
-def test_limits_out_of_range_are_told(name: str, limit: Limit, agents: dict[str, Agent]) -> None:
+def test_limits_out_of_range_are_told(name: str, limit: Limit, agents: dict[str, Engine]) -> None:
     with pytest.raises(SolverError, match="out of range: expected"):
         agents[name].choose(MIDDLE, limit)
 

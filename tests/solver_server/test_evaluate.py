@@ -14,7 +14,7 @@ from solver_server.cli.train import evaluate
 from solver_server.engine import Decision, Limit
 from solver_server.evaluation.self_play import GameResult, play_games, play_greedily
 from solver_server.evaluation.summary import as_text, summarize
-from solver_server.ntuple.engine import NetworkAgent
+from solver_server.ntuple.engine import NetworkEngine
 from solver_server.ntuple.files.network_file import open_network
 
 TDL = Path(__file__).parents[1] / "data" / "tdl2048-5x4.w"
@@ -60,7 +60,7 @@ def test_whole_games_in_one_kernel_are_those_of_the_search_at_depth_1() -> None:
     network = open_network(TDL)
     fast = list(play_greedily(network, 5, seed=6))
     assert [result.game for result in fast] == list(range(5))
-    assert fast == list(play_games(lambda: NetworkAgent(network), 5, limit=Limit(depth=1), seed=6))
+    assert fast == list(play_games(lambda: NetworkEngine(network), 5, limit=Limit(depth=1), seed=6))
 
 
 def test_threads_play_the_same_games() -> None:
@@ -75,14 +75,14 @@ def test_threads_play_the_same_games() -> None:
 def test_two_moves_ahead_is_stronger() -> None:
     network = open_network(TDL)
     one = summarize(list(play_greedily(network, 20)), 1.0)
-    two = summarize(list(play_games(lambda: NetworkAgent(network), 20, limit=Limit(depth=2))), 1.0)
+    two = summarize(list(play_games(lambda: NetworkEngine(network), 20, limit=Limit(depth=2))), 1.0)
     assert two.mean > 1.4 * one.mean  # TDL2048's networks gain a factor of 2 or so by it
 
 
 def test_a_network_of_another_size_is_told() -> None:
     network = open_network(TDL)
     with pytest.raises(SolverError, match="network 5x4 plays 4×4, not 5×5"):
-        NetworkAgent(network).choose(Board.empty(5, 5), Limit())
+        NetworkEngine(network).choose(Board.empty(5, 5), Limit())
 
 
 def test_an_engine_that_fails_ends_the_games() -> None:

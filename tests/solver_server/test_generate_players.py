@@ -19,7 +19,7 @@ from solver_server.engines import spec_of
 from solver_server.generate import players
 from solver_server.generate.plan import Plan, decode_plan, encode_plan
 from solver_server.ntuple import greedy_recording
-from solver_server.ntuple.engine import NetworkAgent
+from solver_server.ntuple.engine import NetworkEngine
 from solver_server.ntuple.files import native
 from solver_server.ntuple.files.native import Network
 from solver_server.ntuple.network import new_weights
@@ -115,7 +115,10 @@ def test_the_kernel_plays_what_the_agent_plays(size: tuple[int, int], ranks: int
     plan = Plan(
         engine="ntuple", depth=1, rows=size[0], columns=size[1], seed=9, metadata=True, timestamp="2025-03-01"
     )
-    kernel, agent = greedy_recording.GreedyPlayer(small, plan), players.AgentPlayer(NetworkAgent(small), plan)
+    kernel, agent = (
+        greedy_recording.GreedyPlayer(small, plan),
+        players.EnginePlayer(NetworkEngine(small), plan),
+    )
     for number in range(3):
         mine, theirs = kernel.play(number), agent.play(number)
         assert same_moves(mine, theirs)

@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from game2048.errors import SolverError
 from game2048.wire import MAX_MESSAGE_BYTES
-from solver_server.engine import Agent
+from solver_server.engine import Engine
 from solver_server.serving.pool import EngineOffer
 from solver_server.serving.server import ServerOptions, SolverServer
 
@@ -202,7 +202,7 @@ async def test_the_greeting_does_not_wait_for_the_kernels(
     gate = asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def load() -> Agent:
+    def load() -> Engine:
         asyncio.run_coroutine_threadsafe(gate.wait(), loop).result(60)
         return FirstLegal()
 
@@ -225,7 +225,7 @@ async def test_loading_fast_is_not_worth_a_word(start: Start, caplog: pytest.Log
 
 
 async def test_a_server_whose_engine_cannot_be_loaded_says_so_and_ends() -> None:
-    def load() -> Agent:
+    def load() -> Engine:
         raise SolverError("weights file lost.bin does not exist")
 
     broken = EngineOffer(offer(FirstLegal()).info, load)
@@ -239,7 +239,7 @@ async def test_an_engine_that_fails_is_reported_and_replaced(
 ) -> None:
     made: list[Failing] = []
 
-    def create() -> Agent:
+    def create() -> Engine:
         made.append(Failing())
         return made[-1]
 

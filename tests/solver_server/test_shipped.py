@@ -14,7 +14,7 @@ from game2048.spawn import Spawner
 from solver_server.engine import Limit
 from solver_server.engines import DEFAULT_ENGINE, default_for, spec_of
 from solver_server.ntuple import bundled
-from solver_server.ntuple.engine import NetworkAgent
+from solver_server.ntuple.engine import NetworkEngine
 from solver_server.ntuple.files import packing
 from solver_server.ntuple.greedy_results import GreedyPlayer
 from solver_server.ntuple.network import value4x4
@@ -55,7 +55,7 @@ def test_the_default_engine_plays_by_it() -> None:
 @pytest.mark.parametrize("count", [400, pytest.param(1000, marks=pytest.mark.slow)])
 def test_pruning_leaves_the_move_as_it_was_on_99_of_100_boards(count: int) -> None:
     network = bundled.network_for(4, 4)
-    pruned, whole = NetworkAgent(network), NetworkAgent(network, min_probability=0.0)
+    pruned, whole = NetworkEngine(network), NetworkEngine(network, min_probability=0.0)
     boards = list(middle_game_boards(pruned, count))
     chosen = [(pruned.choose(board, Limit(4)), whole.choose(board, Limit(4))) for board in boards]
     assert sum(a.nodes for a, _ in chosen if a) < 0.9 * sum(b.nodes for _, b in chosen if b)
@@ -63,7 +63,7 @@ def test_pruning_leaves_the_move_as_it_was_on_99_of_100_boards(count: int) -> No
     assert same >= 0.99 * count
 
 
-def middle_game_boards(agent: NetworkAgent, count: int) -> Iterator[Board]:
+def middle_game_boards(agent: NetworkEngine, count: int) -> Iterator[Board]:
     """Boards of greedy games, now and then one that has a move."""
     for game in itertools.count():
         spawner = Spawner(5, game)

@@ -8,7 +8,7 @@ from game2048.board import Board, afterstates
 from game2048.direction import Direction
 from game2048.errors import SolverError
 from game2048.wire import EngineInfo
-from solver_server.engine import Agent, Decision, Limit
+from solver_server.engine import Decision, Engine, Limit
 from solver_server.serving.pool import EngineOffer
 
 
@@ -59,6 +59,6 @@ class Cheat(FirstLegal):
         return Decision(Direction.UP, {Direction.UP: 1.0}, depth=1, nodes=1, elapsed_ms=0.5)
 
 
-def offer(agent: Agent, name: str = "first") -> EngineOffer:
+def offer(agent: Engine, name: str = "first") -> EngineOffer:
     """An offer whose every instance is that one agent."""
     return EngineOffer(EngineInfo(name, "for tests", ("any",), max_depth=8, default_depth=1), lambda: agent)

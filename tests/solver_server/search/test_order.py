@@ -20,7 +20,7 @@ from solver_server.search.order import (
     make_order_search,
     order_value,
 )
-from solver_server.search.order_engine import FIRST_DEPTH, OrderAgent
+from solver_server.search.order_engine import FIRST_DEPTH, OrderEngine
 
 UP, RIGHT, DOWN, LEFT = DIRECTIONS
 SEARCH = make_order_search(12)
@@ -140,7 +140,7 @@ def test_a_dead_board_has_no_move() -> None:
 
 
 def test_the_agent_looks_as_far_as_it_is_told() -> None:
-    agent = OrderAgent()
+    agent = OrderEngine()
     for limit, depths in ((Limit(depth=3), (3, 3)), (Limit(), (FIRST_DEPTH, 8))):
         decision = agent.choose(ORDERED, limit)
         assert decision is not None
@@ -151,17 +151,17 @@ def test_the_agent_looks_as_far_as_it_is_told() -> None:
 
 
 def test_a_limit_of_time_leaves_a_move() -> None:
-    decision = OrderAgent().choose(ORDERED, Limit(time_ms=0.001))
+    decision = OrderEngine().choose(ORDERED, Limit(time_ms=0.001))
     assert decision is not None
     assert decision.depth == 1
-    deeper = OrderAgent().choose(ORDERED, Limit(depth=4, time_ms=60_000.0))
+    deeper = OrderEngine().choose(ORDERED, Limit(depth=4, time_ms=60_000.0))
     assert deeper is not None
     assert deeper.depth == 4
 
 
 def test_a_depth_alone_is_searched_at_once() -> None:
-    decision = OrderAgent().choose(ORDERED, Limit(depth=4))
-    timed = OrderAgent().choose(ORDERED, Limit(depth=4, time_ms=60_000.0))
+    decision = OrderEngine().choose(ORDERED, Limit(depth=4))
+    timed = OrderEngine().choose(ORDERED, Limit(depth=4, time_ms=60_000.0))
     search = make_order_search()
     decide_by_order(bitboard.from_board(ORDERED), 4, 4, np.inf, 2**62, search)
     assert decision is not None
@@ -174,7 +174,7 @@ def test_beside_a_32768_a_tile_in_the_making_is_not_taken_for_the_next_larger_on
     # 1024 and 1024 make the 2048 that is missing; beside the 4096 it must not seem to be one more 4096.
     board = Board.from_text("32768 16384 8 4 / 8192 4096 1024 1024 / 32 16 4 2 / 2 0 0 0")
     naive = Naive(board, 3)
-    decision = OrderAgent().choose(board, Limit(depth=3))
+    decision = OrderEngine().choose(board, Limit(depth=3))
     assert decision is not None
     for direction, value in decision.values.items():
         assert abs(value - naive.value(board.slide(direction).afterstate, 2, 1.0)) <= 3
@@ -182,13 +182,13 @@ def test_beside_a_32768_a_tile_in_the_making_is_not_taken_for_the_next_larger_on
 
 def test_past_32768_it_plays_on() -> None:
     board = Board.from_text("65536 512 64 2 / 256 128 8 0 / 4 2 0 0 / 0 0 2 0")
-    decision = OrderAgent().choose(board, Limit(depth=2))
+    decision = OrderEngine().choose(board, Limit(depth=2))
     assert decision is not None
     assert decision.direction in (UP, LEFT)
 
 
 def test_boards_of_other_sizes_and_limits_of_nothing_are_told() -> None:
     with pytest.raises(SolverError, match="expected 4×4"):
-        OrderAgent().choose(Board.from_text("2 2 0 / 0 0 0 / 0 0 0"), Limit())
+        OrderEngine().choose(Board.from_text("2 2 0 / 0 0 0 / 0 0 0"), Limit())
     with pytest.raises(SolverError, match="time limit of 0"):
-        OrderAgent().choose(ORDERED, Limit(time_ms=0))
+        OrderEngine().choose(ORDERED, Limit(time_ms=0))

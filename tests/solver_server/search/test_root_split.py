@@ -13,7 +13,7 @@ from solver_server.engine import Limit
 from solver_server.limits import PLAYER_MOVES
 from solver_server.search.chance import make_policy
 from solver_server.search.expectimax import NO_LIMIT, Search, decide, make_stack
-from solver_server.search.expectimax_engine import ExpectimaxAgent, make_search, sibling_of
+from solver_server.search.expectimax_engine import ExpectimaxEngine, make_search, sibling_of
 from solver_server.search.heuristics import make_line_heuristic
 from solver_server.search.root_split import RootSplit
 
@@ -75,7 +75,7 @@ def test_a_limit_leaves_the_values_of_a_depth_that_was_finished() -> None:
 
 def test_an_agent_with_threads_plays_other_sizes_and_tells_the_end() -> None:
     search = make_search(make_line_heuristic(), make_policy(min_probability=1e-3), log2_entries=12)
-    agent = ExpectimaxAgent(search, PLAYER_MOVES, threads=2)
+    agent = ExpectimaxEngine(search, PLAYER_MOVES, threads=2)
     limit = Limit(time_ms=5)
     assert agent.choose(STUCK, limit) is None
     for text in ("2 4 8 16 / 4 8 32 2 / 2 64 4 128 / 2 2 4 8", "2 2 4 / 8 4 2 / 16 8 4 / 32 16 8"):
@@ -87,9 +87,9 @@ def test_an_agent_with_threads_plays_other_sizes_and_tells_the_end() -> None:
 
 
 def test_without_a_time_limit_moves_do_not_depend_on_threads() -> None:
-    def make(threads: int) -> ExpectimaxAgent:
+    def make(threads: int) -> ExpectimaxEngine:
         search = make_search(make_line_heuristic(), make_policy(min_probability=1e-3), log2_entries=12)
-        return ExpectimaxAgent(search, PLAYER_MOVES, threads=threads)
+        return ExpectimaxEngine(search, PLAYER_MOVES, threads=threads)
 
     one, two = make(1).choose(BOARD, Limit()), make(2).choose(BOARD, Limit())
     assert one is not None

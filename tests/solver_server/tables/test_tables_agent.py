@@ -14,7 +14,7 @@ from solver_server.engines import spec_of, with_tables
 from solver_server.tables import engine, storage
 from solver_server.tables.build import builder
 from solver_server.tables.build.builder import Table, solve
-from solver_server.tables.engine import DistilledKnowledge, ExactKnowledge, Library, TableAgent, load_all
+from solver_server.tables.engine import DistilledKnowledge, ExactKnowledge, Library, TableEngine, load_all
 from solver_server.tables.extract import move_set
 from solver_server.tables.formations import BLOCK, HOOK, TableSpec
 
@@ -43,7 +43,7 @@ def tables() -> list[Table]:
 
 
 def choice(board: Board, tables: list[Table], engine: Prefers = DOWN_FIRST) -> Direction | None:
-    decision = TableAgent(engine, ExactKnowledge(tables)).choose(board, Limit())
+    decision = TableEngine(engine, ExactKnowledge(tables)).choose(board, Limit())
     return None if decision is None else decision.direction
 
 
@@ -53,7 +53,7 @@ READY = Board.from_text("4096 2048 1024 0 / 512 256 32 0 / 16 8 0 4 / 4 2 0 4")
 
 def test_a_table_plays_instead_of_the_engine(tables: list[Table]) -> None:
     # Left brings two 4s one above the other, the upper one beside the 8: the block's first goal.
-    decision = TableAgent(DOWN_FIRST, ExactKnowledge(tables)).choose(READY, Limit())
+    decision = TableEngine(DOWN_FIRST, ExactKnowledge(tables)).choose(READY, Limit())
     assert decision is not None
     assert decision.direction is LEFT
     assert decision.values[LEFT] == 1.0
@@ -61,7 +61,7 @@ def test_a_table_plays_instead_of_the_engine(tables: list[Table]) -> None:
 
 
 def test_what_moves_a_locked_tile_is_worth_nothing(tables: list[Table]) -> None:
-    decision = TableAgent(DOWN_FIRST, ExactKnowledge(tables)).choose(READY, Limit())
+    decision = TableEngine(DOWN_FIRST, ExactKnowledge(tables)).choose(READY, Limit())
     assert decision is not None
     assert decision.values[RIGHT] == 0.0
     assert set(decision.values) == {move for move in DIRECTIONS if READY.slide(move).moved}
@@ -83,13 +83,13 @@ def test_past_32768_the_same_tables_serve(tables: list[Table]) -> None:
 def test_where_no_table_fits_the_engine_plays(text: str, tables: list[Table]) -> None:
     board = Board.from_text(text)
     alone = DOWN_FIRST.choose(board, Limit())
-    assert TableAgent(DOWN_FIRST, ExactKnowledge(tables)).choose(board, Limit()) == alone
+    assert TableEngine(DOWN_FIRST, ExactKnowledge(tables)).choose(board, Limit()) == alone
 
 
 def test_a_hook_that_promises_little_is_not_followed(tables: list[Table]) -> None:
     hook = [table for table in tables if table.spec.formation == HOOK]
     board = Board.from_text("4096 2048 1024 2 / 512 256 8 4 / 2 4 2 8 / 4 2 4 0")
-    assert TableAgent(DOWN_FIRST, ExactKnowledge(hook)).choose(board, Limit()) == DOWN_FIRST.choose(
+    assert TableEngine(DOWN_FIRST, ExactKnowledge(hook)).choose(board, Limit()) == DOWN_FIRST.choose(
         board, Limit()
     )
 
@@ -109,12 +109,12 @@ def test_what_cannot_be_read_is_told_and_left_out(tmp_path: Path, caplog: pytest
 
 def test_a_set_plays_where_it_knows_a_move_and_the_engine_elsewhere() -> None:
     knowledge = DistilledKnowledge(move_set.make_set(SPECS, np.zeros(0, np.uint32), np.zeros(0, np.uint8)))
-    decision = TableAgent(DOWN_FIRST, knowledge).choose(READY, Limit())
+    decision = TableEngine(DOWN_FIRST, knowledge).choose(READY, Limit())
     assert decision is not None
     assert decision.direction is LEFT  # a goal at hand, which an empty set sees too
     assert decision.values == {LEFT: 1.0} | dict.fromkeys(set(decision.values) - {LEFT}, 0.0)
     other = Board.from_text("2 4 8 16 / 0 0 0 0 / 0 0 0 2 / 0 0 0 0")
-    assert TableAgent(DOWN_FIRST, knowledge).choose(other, Limit()) == DOWN_FIRST.choose(other, Limit())
+    assert TableEngine(DOWN_FIRST, knowledge).choose(other, Limit()) == DOWN_FIRST.choose(other, Limit())
 
 
 def test_without_tables_the_set_that_comes_along_serves_and_how_to_build_them_is_said_once(
