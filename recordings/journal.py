@@ -26,7 +26,7 @@ from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import RecordError, RulesError
 from recordings.jsonl import GAMES_FILE, MAX_LINE_BYTES, append_record, prepare_folder, write_whole
-from recordings.locks import lock
+from recordings.locks import is_open_at, lock
 from recordings.record import Count, GameRecord, Move, Outcome, Tiles, build_record, now, timestamp_of
 
 JOURNAL_SUFFIX = ".journal"
@@ -120,7 +120,7 @@ class GameJournal:
             except OSError as error:
                 raise _unwritable(path, error) from error
             lock(file, wait=True)
-            if _is_still(file, path):  # a recover that ran just now took the empty file for a dead one
+            if is_open_at(file, path):  # a recover that ran just now took the empty file for a dead one
                 return cls(path, file, _Header(JOURNAL_VERSION, game_id, source, solver, seed))
             file.close()
 
@@ -272,7 +272,7 @@ def _recover_one(path: Path) -> GameRecord | None:
         if state == "busy" or (state == "unsupported" and _is_recent(file)):
             logger.warning("%s belongs to a game that is being played: left alone", path)
             return None
-        if not _is_still(file, path):
+        if not is_open_at(file, path):
             return None  # its game ended meanwhile
         contents = _Contents.read(path, check_boards=True)
         game = contents.record() if contents.moves or contents.end is not None else None
@@ -379,14 +379,6 @@ def _made(moves: Sequence[Move], final_board: list[Any]) -> list[Move]:
     """The moves without those after which the board is still the same: they were never made."""
     after = [*(move.board for move in moves), final_board][1:]
     return [move for move, board in zip(moves, after, strict=True) if move.board != board]
-
-
-def _is_still(file: IO[bytes], path: Path) -> bool:
-    """Whether ``path`` still leads to the open file."""
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def _is_recent(file: IO[bytes]) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
+from pathlib import Path
 from typing import IO, Literal
 
 LockState = Literal["held", "busy", "unsupported"]
@@ -47,3 +49,11 @@ def lock(file: IO[bytes], *, wait: bool) -> LockState:
     except OSError as error:
         return "busy" if error.errno in _BUSY else "unsupported"
     return "held"
+
+
+def is_open_at(file: IO[bytes], path: Path) -> bool:
+    """Tell whether a path leads to that open file, and not to a newer one of the same name or to nothing."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False

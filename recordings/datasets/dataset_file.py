@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import NamedTuple, Protocol
 
 from game2048.errors import RecordError
-from recordings.datasets.formats import atomic, chunks, csv_text, hdf5, json_text, parquet
+from recordings.datasets.formats import chunks, csv_text, hdf5, json_text, parquet, writing
 from recordings.datasets.game_arrays import GameColumns
 from recordings.jsonl import GAMES_FILE, prepare_folder
 
@@ -104,7 +104,7 @@ def check_free(path: Path, *, force: bool) -> None:
         RecordError: a file of the dataset is there and ``force`` is not given.
     """
     paired = format_of(path, to_write=True).paired
-    for file in (path, *((atomic.Pair(path).games,) if paired else ())):
+    for file in (path, *((writing.Pair(path).games,) if paired else ())):
         if file.exists() and not force:
             raise RecordError(f"{file} exists: expected a new name, or --force to overwrite it")
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from game2048.errors import RecordError
+from recordings.atomic import atomic
 from recordings.datasets.dataset_file import format_of
-from recordings.datasets.formats.atomic import Pair, temporary, unwritable
+from recordings.datasets.formats.writing import Pair, unwritable
 from recordings.datasets.statistics import Statistics, as_text
 
 CARD = "README.md"
@@ -50,8 +51,8 @@ def write_card(files: Mapping[str, Path], statistics: Statistics) -> Path:
         ["---", *_front_matter(files, statistics), "---", _MARK, "", *_body(files, statistics), ""]
     )
     try:
-        temporary(card).write_text(text, encoding="utf-8")
-        temporary(card).replace(card)
+        with atomic(card) as file:
+            file.write(text.encode())
     except OSError as error:
         raise unwritable(card, error) from error
     return card

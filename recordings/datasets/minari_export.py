@@ -14,7 +14,7 @@ import numpy as np
 
 from game2048.board import highest_exponent
 from game2048.errors import RecordError
-from recordings.datasets.formats.atomic import missing_extra
+from recordings.datasets.formats.writing import missing_extra
 from recordings.datasets.game_arrays import GameColumns
 
 

@@ -17,7 +17,7 @@ from typing import IO, Literal
 
 from game2048.errors import RecordError
 from recordings.datasets import dataset_file
-from recordings.datasets.formats import atomic, chunks, json_text
+from recordings.datasets.formats import chunks, json_text, writing
 from recordings.datasets.formats.chunks import Chunk, SpoolWriter
 from recordings.datasets.game_arrays import GameColumns
 from recordings.jsonl import LINES_SUFFIX, mend_tail, prepare_folder
@@ -134,7 +134,7 @@ class GrowingDataset:
                 os.fsync(self._lines.fileno())
                 self._synced = time.monotonic()
         except OSError as error:
-            raise atomic.unwritable(self.path, error) from error
+            raise writing.unwritable(self.path, error) from error
 
     def set_aside(self, chunk: Chunk) -> None:
         """Keep games whose turn has not come; the caller appends them in their turn."""
@@ -197,7 +197,7 @@ def _reopened(path: Path) -> SpoolWriter:
     if path.exists():
         for _, end in chunks.scan(path):
             keep = end
-    return SpoolWriter(path, keep)
+    return SpoolWriter.at(path, keep)
 
 
 def _locked(path: Path) -> IO[bytes]:
@@ -215,4 +215,4 @@ def _locked(path: Path) -> IO[bytes]:
                     return file
             file.close()
         except OSError as error:
-            raise atomic.unwritable(path, error) from error
+            raise writing.unwritable(path, error) from error

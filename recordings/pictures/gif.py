@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import os
 import struct
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -20,6 +19,7 @@ from PIL import Image, ImageChops
 
 from game2048.board import Board
 from game2048.errors import RecordError, RulesError
+from recordings.atomic import atomic
 from recordings.pictures.board_image import TRANSPARENT, Renderer
 from recordings.pictures.limits import (
     DEFAULT_FRAME_MS,
@@ -63,14 +63,9 @@ def write_gif(
     _check("size", size, MIN_SIZE, MAX_SIZE)
     _check("milliseconds of the last frame", hold_ms, MIN_FRAME_MS, MAX_FRAME_MS)
     path = Path(path)
-    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
-        try:
-            with draft.open("xb") as file:
-                _write(file, record, max_frames, frame_ms, size, hold_ms)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        with atomic(path) as file:
+            _write(file, record, max_frames, frame_ms, size, hold_ms)
     except OSError as error:
         raise RecordError(f"the GIF {path} cannot be written: {error.strerror or error}") from error
 

@@ -18,7 +18,7 @@ from support.dataset_games import TIMESTAMP, hard_games, late_game, moveless, pl
 from game2048.errors import RecordError
 from recordings.datasets import dataset_file
 from recordings.datasets.dataset_file import FORMATS, read_games, write_games
-from recordings.datasets.formats import atomic
+from recordings.datasets.formats import writing
 from recordings.datasets.formats.chunks import PartWriter
 from recordings.datasets.game_arrays import GameColumns, record_of
 
@@ -60,7 +60,7 @@ def test_every_format_holds_every_bit(tmp_path: Path, extension: str) -> None:
 def test_the_same_games_give_the_same_bytes_however_they_come(
     tmp_path: Path, extension: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(atomic, "BATCH_PLIES", 500)
+    monkeypatch.setattr(writing, "BATCH_PLIES", 500)
     games = hard_games()
     for name, pieces in (
         ("one", [games]),

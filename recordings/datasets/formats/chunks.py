@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from game2048.errors import RecordError
-from recordings.datasets.formats import atomic
+from recordings.datasets.formats import writing
 from recordings.datasets.game_arrays import GameColumns, GameInfo
 
 SUFFIX = ".part"
@@ -110,20 +110,40 @@ class SpoolWriter:
     """Appends chunks to a file.
 
     Args:
-        path: made when missing.
-        keep: how many bytes of what is there to keep; `scan` says.
+        path: the file, for errors.
+        file: open at the end of its last whole chunk; empty for a new one.
+
+    Raises:
+        RecordError: it cannot be written.
     """
 
-    def __init__(self, path: Path, keep: int = 0) -> None:
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
         self._path = path
+        self._file = file
         try:
-            self._file: IO[bytes] = path.open("r+b" if keep else "w+b", buffering=0)
-            self._file.truncate(keep)
-            self._file.seek(keep)
-            if not keep:
-                self._file.write(_MAGIC)
+            if not file.tell():
+                file.write(_MAGIC)
         except OSError as error:
-            raise atomic.unwritable(path, error) from error
+            raise writing.unwritable(path, error) from error
+
+    @classmethod
+    def at(cls, path: Path, keep: int = 0) -> SpoolWriter:
+        """Open a working file for appending.
+
+        Args:
+            path: made when missing.
+            keep: how many bytes of what is there to keep; `scan` tells them.
+
+        Raises:
+            RecordError: it cannot be written.
+        """
+        try:
+            file: IO[bytes] = path.open("r+b" if keep else "w+b", buffering=0)
+            file.truncate(keep)
+            file.seek(keep)
+        except OSError as error:
+            raise writing.unwritable(path, error) from error
+        return cls(path, file)
 
     def append(self, message: bytes) -> None:
         """Add a chunk (`encode_chunk`); it survives a kill from now on."""
@@ -134,7 +154,7 @@ class SpoolWriter:
         try:
             write_all(self._file, _HEAD.pack(len(message), zlib.crc32(message)) + message)
         except OSError as error:
-            raise atomic.unwritable(self._path, error) from error
+            raise writing.unwritable(self._path, error) from error
 
     def clear(self) -> None:
         """Drop all chunks."""
@@ -208,7 +228,8 @@ class PartWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._spool = SpoolWriter(atomic.temporary(path))
+        self._draft = writing.DraftFile(path)
+        self._spool = SpoolWriter(path, self._draft.file)
         self._count = 0
 
     def write(self, games: Sequence[GameColumns]) -> None:
@@ -218,10 +239,8 @@ class PartWriter:
 
     def close(self) -> None:
         """Finish the file and let it appear."""
-        self._spool.close()
-        atomic.publish(self._path)
+        self._draft.publish()
 
     def discard(self) -> None:
         """Drop what was written."""
-        self._spool.close()
-        atomic.temporary(self._path).unlink(missing_ok=True)
+        self._draft.discard()

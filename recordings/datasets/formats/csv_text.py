@@ -6,6 +6,7 @@ Boards are texts as `Board.text` writes them, directions are names, and what is 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from game2048.board import Board
 from game2048.direction import DIRECTIONS, Direction
 from game2048.errors import RecordError, RulesError
-from recordings.datasets.formats import atomic, columnar
+from recordings.datasets.formats import columnar, writing
 from recordings.datasets.formats.columnar import OUTCOMES, GameRow, MoveRows, MoveTable
 from recordings.datasets.game_arrays import MISSING, GameColumns, GameInfo, tiles_of
 
@@ -38,13 +39,12 @@ class CsvWriter:
     """Writes both files; they appear when it is closed."""
 
     def __init__(self, path: Path) -> None:
-        self._pair = atomic.Pair(path)
-        self._batcher = atomic.Batcher(self._write_batch)
-        try:
-            self._moves_file = self._pair.moves_tmp.open("w", encoding="utf-8", newline="")
-            self._games_file = self._pair.games_tmp.open("w", encoding="utf-8", newline="")
-        except OSError as error:
-            raise atomic.unwritable(path, error) from error
+        self._pair = writing.Pair(path)
+        self._batcher = writing.Batcher(self._write_batch)
+        self._drafts = [writing.DraftFile(file) for file in (self._pair.games, self._pair.moves)]
+        self._games_file, self._moves_file = (
+            io.TextIOWrapper(draft.file, encoding="utf-8", newline="") for draft in self._drafts
+        )
         self._moves = csv.writer(self._moves_file, lineterminator="\n")
         self._games = csv.writer(self._games_file, lineterminator="\n")
         self._moves.writerow(MOVE_COLUMNS)
@@ -61,25 +61,24 @@ class CsvWriter:
                 _game_line(row, number) for number, row in enumerate(columnar.game_rows(games), first)
             )
         except OSError as error:
-            raise atomic.unwritable(self._pair.moves, error) from error
+            raise writing.unwritable(self._pair.moves, error) from error
         except UnicodeEncodeError as error:
             raise RecordError(f"{self._pair.moves} cannot hold these games: {error}") from error
 
     def close(self) -> None:
         """Finish both files and let them appear."""
         self._batcher.flush()
-        try:
-            self._moves_file.close()
-            self._games_file.close()
-        except OSError as error:
-            raise atomic.unwritable(self._pair.moves, error) from error
-        self._pair.publish()
+        for file, draft in zip((self._games_file, self._moves_file), self._drafts, strict=True):
+            try:
+                file.flush()
+            except OSError as error:
+                raise writing.unwritable(self._pair.moves, error) from error
+            draft.publish()
 
     def discard(self) -> None:
         """Drop what was written."""
-        self._moves_file.close()
-        self._games_file.close()
-        self._pair.discard()
+        for draft in self._drafts:
+            draft.discard()
 
 
 def _move_lines(games: Sequence[GameColumns], table: MoveTable) -> Iterable[Sequence[Any]]:
@@ -139,7 +138,7 @@ def _game_field(value: Any) -> Any:
 
 def read(path: Path) -> Iterator[GameColumns]:
     """The games of both files, one at a time."""
-    pair = atomic.Pair(path)
+    pair = writing.Pair(path)
     pair.require()
     try:
         with (

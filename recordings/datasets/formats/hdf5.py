@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from game2048.direction import DIRECTIONS
 from game2048.errors import RecordError
-from recordings.datasets.formats import atomic, columnar
+from recordings.datasets.formats import columnar, writing
 from recordings.datasets.formats.columnar import OPTIONAL_NUMBERS, OUTCOMES, GameRow, MoveRows
 from recordings.datasets.game_arrays import MISSING, GameColumns
 
@@ -28,7 +28,7 @@ def _h5py() -> ModuleType:
     try:
         import h5py
     except ImportError as error:
-        raise atomic.missing_extra("HDF5 files", "h5py") from error
+        raise writing.missing_extra("HDF5 files", "h5py") from error
     module: ModuleType = h5py
     return module
 
@@ -39,12 +39,10 @@ class Hdf5Writer:
     def __init__(self, path: Path) -> None:
         h5py = _h5py()
         self._path = path
-        self._batcher = atomic.Batcher(self._write_batch)
-        try:
-            # No time stamps inside: the same games give the same bytes.
-            self._file = h5py.File(atomic.temporary(path), "w", libver="v110", track_order=True)
-        except OSError as error:
-            raise atomic.unwritable(path, error) from error
+        self._batcher = writing.Batcher(self._write_batch)
+        self._draft = writing.DraftFile(path)
+        # No time stamps inside: the same games give the same bytes.
+        self._file = h5py.File(self._draft.file, "w", libver="v110", track_order=True)
         self._file.create_group("moves", track_order=True)
         self._file.create_group("games", track_order=True)
 
@@ -57,7 +55,7 @@ class Hdf5Writer:
             self._add("moves", _move_arrays(games, first))
             self._add("games", _game_arrays(columnar.game_rows(games), first))
         except OSError as error:
-            raise atomic.unwritable(self._path, error) from error
+            raise writing.unwritable(self._path, error) from error
         except (OverflowError, UnicodeEncodeError, ValueError) as error:
             raise RecordError(f"{self._path} cannot hold these games: {error}") from error
 
@@ -87,13 +85,13 @@ class Hdf5Writer:
         try:
             self._file.close()
         except OSError as error:
-            raise atomic.unwritable(self._path, error) from error
-        atomic.publish(self._path)
+            raise writing.unwritable(self._path, error) from error
+        self._draft.publish()
 
     def discard(self) -> None:
         """Drop what was written."""
         self._file.close()
-        atomic.temporary(self._path).unlink(missing_ok=True)
+        self._draft.discard()
 
 
 def _move_arrays(games: Sequence[GameColumns], first: int) -> dict[str, npt.NDArray[Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from game2048.direction import DIRECTIONS
 from game2048.errors import RecordError
-from recordings.datasets.formats import atomic
+from recordings.datasets.formats import writing
 from recordings.datasets.game_arrays import GameColumns, columns_of, record_of, tiles_of
 from recordings.jsonl import MAX_LINE_BYTES, read_records
 from recordings.record import GameRecord, decode_record, encode_record
@@ -73,24 +73,20 @@ class LinesWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._temporary = atomic.temporary(path)
+        self._draft = writing.DraftFile(path)
+        self._draft.file.write(self.opening)  # into its buffer
         self._count = 0
-        try:
-            self._file = self._temporary.open("wb")
-            self._file.write(self.opening)
-        except OSError as error:
-            raise atomic.unwritable(path, error) from error
 
     def write(self, games: Sequence[GameColumns]) -> None:
         """Add games."""
         try:
             for game in games:
                 if self._count:
-                    self._file.write(self.between)
+                    self._draft.file.write(self.between)
                 self._count += 1
-                self._file.write(self._text(game))
+                self._draft.file.write(self._text(game))
         except OSError as error:
-            raise atomic.unwritable(self._path, error) from error
+            raise writing.unwritable(self._path, error) from error
 
     def _text(self, game: GameColumns) -> bytes:
         return line_of(game)
@@ -98,16 +94,14 @@ class LinesWriter:
     def close(self) -> None:
         """Finish the file and let it appear."""
         try:
-            self._file.write(self.closing)
-            self._file.close()
+            self._draft.file.write(self.closing)
         except OSError as error:
-            raise atomic.unwritable(self._path, error) from error
-        atomic.publish(self._path)
+            raise writing.unwritable(self._path, error) from error
+        self._draft.publish()
 
     def discard(self) -> None:
         """Drop what was written."""
-        self._file.close()
-        self._temporary.unlink(missing_ok=True)
+        self._draft.discard()
 
 
 class ArrayWriter(LinesWriter):

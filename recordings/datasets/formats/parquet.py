@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from game2048.direction import DIRECTIONS
 from game2048.errors import RecordError
-from recordings.datasets.formats import atomic, columnar
+from recordings.datasets.formats import columnar, writing
 from recordings.datasets.formats.columnar import (
     OPTIONAL,
     OPTIONAL_TEXTS,
@@ -48,7 +49,7 @@ def _arrow() -> tuple[ModuleType, ModuleType]:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise atomic.missing_extra("Parquet files", "pyarrow") from error
+        raise writing.missing_extra("Parquet files", "pyarrow") from error
     return pyarrow, pyarrow.parquet
 
 
@@ -100,24 +101,22 @@ class ParquetWriter:
 
     def __init__(self, path: Path) -> None:
         _arrow()
-        self._pair = atomic.Pair(path)
-        self._batcher = atomic.Batcher(self._write_batch)
-        self._moves = self._open(self._pair.moves_tmp, move_schema(), _WITH_DICTIONARY)
-        self._games = self._open(self._pair.games_tmp, game_schema(), True)
+        self._pair = writing.Pair(path)
+        self._batcher = writing.Batcher(self._write_batch)
+        self._drafts = [writing.DraftFile(file) for file in (self._pair.games, self._pair.moves)]
+        self._games = self._open(self._drafts[0], game_schema(), True)
+        self._moves = self._open(self._drafts[1], move_schema(), _WITH_DICTIONARY)
 
     @staticmethod
-    def _open(path: Path, schema: Any, with_dictionary: Any) -> Any:
+    def _open(draft: writing.DraftFile, schema: Any, with_dictionary: Any) -> Any:
         _, pq = _arrow()
-        try:
-            return pq.ParquetWriter(
-                path,
-                schema,
-                compression="zstd",
-                use_dictionary=with_dictionary,
-                write_statistics=["game", "ply", "score", "final_score", "max_tile"],
-            )
-        except OSError as error:
-            raise atomic.unwritable(path, error) from error
+        return pq.ParquetWriter(
+            draft.file,
+            schema,
+            compression="zstd",
+            use_dictionary=with_dictionary,
+            write_statistics=["game", "ply", "score", "final_score", "max_tile"],
+        )
 
     def write(self, games: Sequence[GameColumns]) -> None:
         """Add games."""
@@ -129,7 +128,7 @@ class ParquetWriter:
             self._moves.write_table(_arrow_moves(columnar.move_table(games, first)))
             self._games.write_table(_arrow_games(columnar.game_rows(games), first))
         except OSError as error:
-            raise atomic.unwritable(self._pair.moves, error) from error
+            raise writing.unwritable(self._pair.moves, error) from error
         except (pa.ArrowException, OverflowError) as error:
             raise RecordError(f"{self._pair.moves} cannot hold these games: {error}") from error
 
@@ -140,14 +139,17 @@ class ParquetWriter:
             self._moves.close()
             self._games.close()
         except OSError as error:
-            raise atomic.unwritable(self._pair.moves, error) from error
-        self._pair.publish()
+            raise writing.unwritable(self._pair.moves, error) from error
+        for draft in self._drafts:
+            draft.publish()
 
     def discard(self) -> None:
         """Drop what was written."""
-        self._moves.close()
-        self._games.close()
-        self._pair.discard()
+        for writer in (self._moves, self._games):
+            with contextlib.suppress(OSError):  # it has a footer to write
+                writer.close()
+        for draft in self._drafts:
+            draft.discard()
 
 
 def _lists(boards: npt.NDArray[np.uint8], widths: npt.NDArray[np.int32]) -> Any:
@@ -206,7 +208,7 @@ def _arrow_games(rows: Sequence[GameRow], first: int) -> Any:
 def read(path: Path) -> Iterator[GameColumns]:
     """The games of both files, one at a time."""
     pa, pq = _arrow()
-    pair = atomic.Pair(path)
+    pair = writing.Pair(path)
     pair.require()
     try:
         with pq.ParquetFile(pair.games) as games, pq.ParquetFile(pair.moves) as moves:
@@ -252,7 +254,7 @@ def _read_games(path: Path, file: Any) -> Iterator[GameRow]:
     there = file.schema_arrow.names
     fields = [name for name in GameInfo.__struct_fields__ if name in there or name not in OPTIONAL]
     names = [*fields, *columnar.GAME_SHAPE, "final_cells"]
-    _require(atomic.Pair(path).games, file.schema_arrow, names)
+    _require(writing.Pair(path).games, file.schema_arrow, names)
     number = 0
     for batch in file.iter_batches(_READ_ROWS, columns=names):
         for row in batch.to_pylist():

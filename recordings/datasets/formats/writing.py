@@ -1,12 +1,12 @@
-"""What the writers of several formats share: temporary names, atomic appearance, errors."""
+"""What the writers of several formats share: files in the making, pairs of files, batches, errors."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from game2048.errors import RecordError
+from recordings.atomic import Draft
 from recordings.datasets.formats.columnar import BATCH_PLIES
 from recordings.datasets.game_arrays import GameColumns
 
@@ -26,23 +26,30 @@ def unwritable(path: Path, error: OSError) -> RecordError:
     return RecordError(f"{path} cannot be written: {error.strerror or error}")
 
 
-def temporary(path: Path) -> Path:
-    """Where a file is written before it appears under its name."""
-    return path.with_name(path.name + ".tmp")
-
-
-def publish(path: Path) -> None:
-    """Let a finished temporary file appear under its name, all at once.
+class DraftFile(Draft):
+    """A file in the making whose errors are `RecordError`.
 
     Raises:
-        RecordError: it cannot be renamed or forced to the disk.
+        RecordError: it cannot be made.
     """
-    try:
-        with temporary(path).open("rb") as file:
-            os.fsync(file.fileno())
-        temporary(path).replace(path)
-    except OSError as error:
-        raise unwritable(path, error) from error
+
+    def __init__(self, path: Path) -> None:
+        self._name = path
+        try:
+            super().__init__(path)
+        except OSError as error:
+            raise unwritable(path, error) from error
+
+    def publish(self) -> None:
+        """Let the finished file appear under its name, all at once.
+
+        Raises:
+            RecordError: it cannot be renamed or forced to the disk.
+        """
+        try:
+            super().publish()
+        except OSError as error:
+            raise unwritable(self._name, error) from error
 
 
 class Pair:
@@ -56,18 +63,6 @@ class Pair:
     def __init__(self, path: Path) -> None:
         self.moves = path
         self.games = path.with_name(path.stem + GAMES_INFIX + path.suffix)
-        self.moves_tmp = temporary(self.moves)
-        self.games_tmp = temporary(self.games)
-
-    def publish(self) -> None:
-        """Let both finished files appear; the one that people name comes last."""
-        publish(self.games)
-        publish(self.moves)
-
-    def discard(self) -> None:
-        """Remove the unfinished files."""
-        self.moves_tmp.unlink(missing_ok=True)
-        self.games_tmp.unlink(missing_ok=True)
 
     def require(self) -> None:
         """Make sure that the table of games is there.
