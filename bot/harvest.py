@@ -236,9 +236,10 @@ class Harvest:
             if not reading.board.legal_directions():
                 reading = await page.new_game()
             journal = GameJournal.create(self.archive.folder, source=url, solver=name_for(reading.board))
-            player = GamePlayer(page, choose, journal, self.goal, self.report)
+            player = GamePlayer(page, choose, journal, self.goal)
             try:
-                await player.play(reading)
+                async for progress in player.play(reading):
+                    self.report(progress)
             finally:
                 if player.record is not None:
                     self.archive.add(player.record)

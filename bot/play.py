@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
 from bot.client import SolverClient
@@ -28,42 +28,64 @@ from scraper.site_profile import read_profile
 WARM_UP = Board.from_text("2 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 2")
 
 
-async def play_games(
-    options: PlayOptions, report: Callable[[Progress], None], done: Callable[[GameSummary], None]
-) -> None:
-    """Play games on a page, one after another, recording each.
+Event = Progress | GameSummary
+"""What happens in a run: a move was made, or a game ended."""
+
+
+class PageRun:
+    """Plays games on a page, one after another, and records each.
+
+        run = PageRun(options)
+        async with contextlib.aclosing(run.events()) as events:
+            async for event in events: ...
 
     Args:
-        options: see `PlayOptions`.
-        report: called after each move.
-        done: called after each game that had a move, also after one that was broken off.
+        options: which page, which solver, how many games.
 
-    Raises:
-        PageError, SolverError, RecordError: see `GamePlayer.play`; also before the first game, where the
-            folder cannot be written, no browser starts, the page shows no board, or no server answers.
+    Attributes:
+        summaries: the games so far that had a move, in order; also one that was broken off.
     """
-    prepare_folder(options.out)
-    async with _opened(options) as (client, page):
-        hello = await client.connect()
-        own = _asking(client, options.solver) if options.solver.server is None else None
-        async with warming_up(own):
-            reading = await page.open(options.url)
-        _check_size(hello, options.solver, reading.board)
-        for game in range(options.games):
-            begun_before = reading.board.max_tile > 4 or reading.status is not Status.PLAYING
-            if game or not reading.board.legal_directions() or (options.new_game and begun_before):
-                reading = await page.new_game()
-            solver = options.solver.described(hello, reading.board)
-            journal = GameJournal.create(options.out, source=options.url, solver=solver)
-            player = GamePlayer(page, _asking(client, options.solver), journal, options.goal, report)
-            begun = time.perf_counter()
-            try:
-                await player.play(reading)
-            finally:
-                seconds = time.perf_counter() - begun
+
+    def __init__(self, options: PlayOptions) -> None:
+        self._options = options
+        self.summaries: list[GameSummary] = []
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Play the games. Closing the generator records the game under way, and ends browser and server.
+
+        Yields:
+            A `Progress` after each move; a `GameSummary` after each game that had a move.
+
+        Raises:
+            PageError, SolverError, RecordError: see `GamePlayer.play`; also before the first game, where the
+                folder cannot be written, no browser starts, the page shows no board, or no server answers.
+        """
+        options = self._options
+        prepare_folder(options.out)
+        async with _opened(options) as (client, page):
+            hello = await client.connect()
+            own = _asking(client, options.solver) if options.solver.server is None else None
+            async with warming_up(own):
+                reading = await page.open(options.url)
+            _check_size(hello, options.solver, reading.board)
+            for number in range(options.games):
+                begun_before = reading.board.max_tile > 4 or reading.status is not Status.PLAYING
+                if number or not reading.board.legal_directions() or (options.new_game and begun_before):
+                    reading = await page.new_game()
+                solver = options.solver.described(hello, reading.board)
+                journal = GameJournal.create(options.out, source=options.url, solver=solver)
+                player = GamePlayer(page, _asking(client, options.solver), journal, options.goal)
+                begun = time.perf_counter()
+                try:
+                    async with contextlib.aclosing(player.play(reading)) as moves:
+                        async for progress in moves:
+                            yield progress
+                finally:
+                    if player.record is not None:
+                        gif = _draw(player.record, options)
+                        self.summaries.append(GameSummary(player.record, time.perf_counter() - begun, gif))
                 if player.record is not None:
-                    gif = _draw(player.record, options)
-                    done(GameSummary(player.record, seconds, gif))
+                    yield self.summaries[-1]
 
 
 @contextlib.asynccontextmanager

@@ -6,7 +6,7 @@ import asyncio
 import collections
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from bot.variant_search import Solver as Solver
@@ -85,7 +85,6 @@ class GamePlayer:
         solver: what chooses.
         journal: where each move is written before its key is pressed.
         goal: when to stop.
-        report: called after each move.
 
     Attributes:
         record: what was recorded, once the game has ended; ``None`` if not a single move was made.
@@ -97,15 +96,14 @@ class GamePlayer:
         solver: Solver,
         journal: GameJournal,
         goal: Goal,
-        report: Callable[[Progress], None],
     ) -> None:
         self._page = page
         self._solver = solver
         self._journal = journal
         self._goal = goal
-        self._report = report
         self.record: GameRecord | None = None
         self._moves = 0
+        self._progress: Progress | None = None
         self._defiant = 0
         self._due = 0.0
         self._asked_to_go_on = False
@@ -113,14 +111,18 @@ class GamePlayer:
         self._spawned = SpawnedTiles()
         self._stubborn: collections.Counter[Direction] = collections.Counter()
 
-    async def play(self, reading: Reading) -> None:
+    async def play(self, reading: Reading) -> AsyncGenerator[Progress, None]:
         """Play until the game is over, the goal is reached, or something breaks.
 
-        However it ends (a lost page, a lost solver, Ctrl-C), the moves made are recorded first; what broke it
-        is raised after.
+        However it ends (a lost page, a lost solver, Ctrl-C, a consumer that stops early), the moves made are
+        recorded first; what broke it is raised after. A consumer that may stop early closes the generator
+        (`contextlib.aclosing`).
 
         Args:
             reading: the board as it stands.
+
+        Yields:
+            How the game stands, after each move.
 
         Raises:
             PageError: the page went away, does not react, or does not play 2048.
@@ -129,36 +131,40 @@ class GamePlayer:
         """
         self._reading = reading
         self._note_rules(self._page.rules)
-        outcome: Outcome = "interrupted"
+        outcome: Outcome | None = None
         try:
-            outcome = await self._loop()
+            while (outcome := await self._turn()) is None:
+                if self._progress is not None:
+                    progress, self._progress = self._progress, None
+                    yield progress
         finally:
-            self.record = self._finish(outcome)
+            self.record = self._finish(outcome or "interrupted")
 
-    async def _loop(self) -> Outcome:
-        while True:
-            reading = self._reading
-            if not reading.board.legal_directions():
-                return "game_over"
-            if self._goal.reached(reading.board, self._moves):
-                return "stopped"
-            if reading.status is Status.OVER:
-                log.warning("the page says that the game is over, on a board that has moves left")
-                return "stopped"
-            if reading.status is Status.WON:
-                await self._go_on()
-            board = self._spawned.as_if_of_2(self._reading.board)
-            directions = await ranked_directions(self._solver, self._page, board)
-            if not directions:
-                return "game_over"
-            await self._wait_for_turn()
-            try:
-                await self._move_somehow(directions)
-            except KeyIgnoredError:
-                if self._reading.status is not Status.WON:
-                    raise
-                log.warning("the page ends the game at the win")
-                return "stopped"
+    async def _turn(self) -> Outcome | None:
+        """Make one move, where one is to be made; how the game ended, once it has."""
+        reading = self._reading
+        if not reading.board.legal_directions():
+            return "game_over"
+        if self._goal.reached(reading.board, self._moves):
+            return "stopped"
+        if reading.status is Status.OVER:
+            log.warning("the page says that the game is over, on a board that has moves left")
+            return "stopped"
+        if reading.status is Status.WON:
+            await self._go_on()
+        board = self._spawned.as_if_of_2(self._reading.board)
+        directions = await ranked_directions(self._solver, self._page, board)
+        if not directions:
+            return "game_over"
+        await self._wait_for_turn()
+        try:
+            await self._move_somehow(directions)
+        except KeyIgnoredError:
+            if self._reading.status is not Status.WON:
+                raise
+            log.warning("the page ends the game at the win")
+            return "stopped"
+        return None
 
     async def _move_somehow(self, directions: list[Direction]) -> None:
         """Make the first of these moves that the page takes.
@@ -250,7 +256,7 @@ class GamePlayer:
             counted = score
             self._take_note(outcome.why)
         shown = self._reading.score
-        self._report(Progress(self._moves, counted if shown is None else shown, self._reading.board))
+        self._progress = Progress(self._moves, counted if shown is None else shown, self._reading.board)
 
     def _note_spawn(self, before: Board, direction: Direction) -> None:
         """Learn from a move what spawns on this page."""

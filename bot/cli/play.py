@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime
-import functools
 import signal
 import statistics
 import sys
@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 import click
 from tqdm import tqdm
@@ -24,6 +24,9 @@ from recordings.cli.records import gif_options
 from recordings.jsonl import GAMES_FILE
 from scraper.chromium.launch import BrowserOptions
 from scraper.cli import browser_options, page_options
+
+if TYPE_CHECKING:  # loads the browser driver
+    from bot.play import PageRun
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -162,17 +165,24 @@ def _options(url: str, given: dict[str, Any]) -> PlayOptions:
 
 def _run(options: PlayOptions) -> None:
     """Play with a progress line on stderr, and sum up on stdout, however the run ends."""
-    from bot.play import play_games  # loads the browser driver and Pillow
+    from bot.play import PageRun  # loads the browser driver and Pillow
 
-    summaries: list[GameSummary] = []
+    run = PageRun(options)
     try:
         with logging_redirect_tqdm(), _ProgressLine(options.games) as line:
-            asyncio.run(
-                _until_stopped(play_games(options, line.show, functools.partial(line.done, summaries)))
-            )
+            asyncio.run(_until_stopped(_show(run, line)))
     finally:
-        if summaries:
-            click.echo(summed_up(summaries, options.out))
+        if run.summaries:
+            click.echo(summed_up(run.summaries, options.out))
+
+
+async def _show(run: PageRun, line: _ProgressLine) -> None:
+    async with contextlib.aclosing(run.events()) as events:
+        async for event in events:
+            if isinstance(event, Progress):
+                line.show(event)
+            else:
+                line.end_game()
 
 
 async def _until_stopped(games: Any) -> None:
@@ -220,9 +230,8 @@ class _ProgressLine:
         self._bar.set_postfix_str(f"score {progress.score:,}, tile {progress.board.max_tile}", refresh=False)
         self._bar.update(1)
 
-    def done(self, summaries: list[GameSummary], summary: GameSummary) -> None:
+    def end_game(self) -> None:
         """After a game."""
-        summaries.append(summary)
         self._game += 1
         if self._bar is not None:
             self._bar.close()

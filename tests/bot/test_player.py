@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -94,10 +95,11 @@ class Game:
         self.page = ScriptedPage(first)
         self.journal = GameJournal.create(folder, source="script:", solver="first")
         self.reports: list[Progress] = []
-        self.player = GamePlayer(self.page, first_legal, self.journal, goal or Goal(), self.reports.append)
+        self.player = GamePlayer(self.page, first_legal, self.journal, goal or Goal())
 
     async def play(self) -> None:
-        await self.player.play(self.page.now)
+        async for progress in self.player.play(self.page.now):
+            self.reports.append(progress)
 
 
 async def test_a_game_is_played_to_its_end_and_recorded(tmp_path: Path) -> None:
@@ -293,6 +295,18 @@ async def test_what_was_played_is_recorded_when_the_player_is_cancelled(tmp_path
     record = game.player.record
     assert record is not None
     assert (record.total_moves, record.outcome) == (2, "interrupted")
+    assert verify(record) is None
+
+
+async def test_what_was_played_is_recorded_when_nobody_wants_the_rest(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START))
+    async with contextlib.aclosing(game.player.play(game.page.now)) as progress:
+        async for report in progress:
+            if report.moves == 5:
+                break
+    record = game.player.record
+    assert record is not None
+    assert (record.total_moves, record.outcome) == (5, "interrupted")
     assert verify(record) is None
 
 
