@@ -153,7 +153,7 @@ class Board:
         """Slide all tiles in that direction, merging by the rules (`line.slide_line`); no spawn."""
         cells = bytearray(self.cells)
         reward = 0
-        for line in _lines(self.rows, self.columns)[direction]:
+        for line in board_lines(self.rows, self.columns)[direction]:
             exponents = [cells[index] for index in line]
             reward += slide_line(exponents, len(exponents))
             for index, exponent in zip(line, exponents, strict=True):
@@ -188,8 +188,8 @@ class Board:
 _LINES: dict[tuple[int, int], dict[Direction, list[list[int]]]] = {}
 
 
-def _lines(rows: int, columns: int) -> dict[Direction, list[list[int]]]:
-    """For each direction the lines of cell indices, each beginning at the edge that tiles slide to."""
+def board_lines(rows: int, columns: int) -> dict[Direction, list[list[int]]]:
+    """Return for each direction the lines of cell indices, each beginning at the edge that tiles slide to."""
     lines = _LINES.get((rows, columns))
     if lines is None:
         across = [[r * columns + c for c in range(columns)] for r in range(rows)]
