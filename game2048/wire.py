@@ -53,6 +53,8 @@ class EngineInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
         max_depth: the deepest ``depth`` it takes.
         default_depth: the depth it plays without a limit; ``None`` if it chooses by itself.
         min_depth: the least ``depth`` it takes.
+        in_points: whether its values are score points still to come, the merge reward of the move included;
+            the value minus the reward is then the value of the afterstate.
     """
 
     name: str
@@ -61,6 +63,7 @@ class EngineInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
     max_depth: int
     default_depth: int | None = None
     min_depth: int = 1
+    in_points: bool = False
 
     def plays(self, rows: int, columns: int) -> bool:
         """Whether it plays boards of that size."""

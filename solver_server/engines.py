@@ -32,6 +32,7 @@ class EngineSpec:
         boards: the sizes it plays, as ``"4x4"``; ``("any",)`` for 2×2 to 8×8.
         depths: how it counts depth.
         make: a new instance, for one search at a time, of so many threads.
+        in_points: whether its values are score points, the merge reward of the move included.
     """
 
     name: str
@@ -39,6 +40,7 @@ class EngineSpec:
     boards: tuple[str, ...]
     depths: DepthRule
     make: Callable[[DepthRule, int], Engine]
+    in_points: bool = False
 
     @property
     def max_depth(self) -> int:
@@ -60,6 +62,7 @@ class EngineSpec:
             max_depth=self.max_depth,
             default_depth=self.default_depth,
             min_depth=self.depths.minimum,
+            in_points=self.in_points,
         )
 
     def plays(self, rows: int, columns: int) -> bool:
@@ -141,6 +144,7 @@ _ALL = (
         ("4x4",),
         PLAYER_MOVES,
         _ntuple,
+        in_points=True,
     ),
     EngineSpec(
         "fast",
@@ -219,7 +223,7 @@ def with_tables(spec: EngineSpec) -> EngineSpec:
 
         return TableEngine(spec.make(depths, threads), _library().knowledge())
 
-    return replace(spec, make=make)
+    return replace(spec, make=make, in_points=False)  # tables value boards in a unit of their own
 
 
 @functools.cache
@@ -251,4 +255,5 @@ def network_engine(weights: Path) -> EngineSpec:
         (f"{pattern.rows}x{pattern.columns}",),
         PLAYER_MOVES,
         lambda depths, threads: NetworkEngine(network, depths, threads=threads),
+        in_points=True,
     )
