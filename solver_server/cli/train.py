@@ -343,6 +343,11 @@ class _Progress:
 @click.option("--scheduler", metavar="tcp://…", help="A Dask cluster whose workers play instead.")
 @_seed
 @_json
+@click.option(
+    "--json-lines",
+    is_flag=True,
+    help="Print one JSON object a game as it ends, and the figures of all as the last one.",
+)
 def evaluate(
     engine: str | None,
     weights: Path | None,
@@ -354,6 +359,7 @@ def evaluate(
     scheduler: str | None,
     seed: int,
     as_json: bool,
+    json_lines: bool,
 ) -> None:
     """Let an engine play games, and print how strong and how fast it was."""
     import msgspec
@@ -376,8 +382,11 @@ def evaluate(
         for result in playing:
             results.append(result)
             bar.update(1)
+            if json_lines:
+                game = {"score": result.score, "maxTile": 1 << result.top, "moves": result.moves}
+                click.echo(msgspec.json.encode(game))
     summary = summarize(results, time.perf_counter() - begun, threads)
-    click.echo(msgspec.json.encode(summary).decode() if as_json else as_text(summary))
+    click.echo(msgspec.json.encode(summary).decode() if as_json or json_lines else as_text(summary))
 
 
 def _playing(

@@ -113,6 +113,17 @@ def test_evaluate_prints_one_json_object() -> None:
     assert {"median", "max", "seconds", "moves_per_second", "ms_per_move"} <= printed.keys()
 
 
+def test_json_lines_give_each_game_and_then_the_figures_of_all() -> None:
+    run = CliRunner().invoke(evaluate, ["--weights", str(TDL), "--games", "5", "--json-lines"])
+    assert run.exit_code == 0, run.output
+    *games, figures = map(json.loads, run.stdout.splitlines())
+    assert [game.keys() for game in games] == [{"score", "maxTile", "moves"}] * 5
+    assert figures["games"] == 5
+    assert figures["max"] == max(game["score"] for game in games)
+    assert figures["moves"] == sum(game["moves"] for game in games)
+    assert {game["maxTile"] for game in games} == {int(tile) for tile in figures["max_tile_counts"]}
+
+
 def test_evaluate_takes_any_engine() -> None:
     run = CliRunner().invoke(evaluate, ["--engine", "fast", "--depth", "1", "--games", "2"])
     assert run.exit_code == 0, run.output
