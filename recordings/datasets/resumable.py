@@ -20,7 +20,7 @@ from recordings.datasets import dataset_file
 from recordings.datasets.formats import chunks, json_text, writing
 from recordings.datasets.formats.chunks import Chunk, SpoolWriter
 from recordings.datasets.game_arrays import GameColumns
-from recordings.jsonl import LINES_SUFFIX, mend_tail, prepare_folder
+from recordings.jsonl import LINES_SUFFIX, mend_tail, prepare_folder, write_whole
 from recordings.locks import lock
 
 AHEAD_SUFFIX = ".ahead"
@@ -127,9 +127,8 @@ class GrowingDataset:
             if self._lines is None:
                 self._lines = self.path.open("a+b", buffering=0)
                 mend_tail(self._lines, self.path)
-                self._lines.seek(0, os.SEEK_END)
             if games:
-                chunks.write_all(self._lines, b"".join(map(json_text.line_of, games)))
+                write_whole(self._lines, b"".join(map(json_text.line_of, games)))
             if sync or time.monotonic() > self._synced + _SYNC_SECONDS:
                 os.fsync(self._lines.fileno())
                 self._synced = time.monotonic()

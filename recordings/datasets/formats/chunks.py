@@ -19,6 +19,7 @@ import numpy as np
 from game2048.errors import RecordError
 from recordings.datasets.formats import writing
 from recordings.datasets.game_arrays import GameColumns, GameInfo
+from recordings.jsonl import write_whole
 
 SUFFIX = ".part"
 
@@ -152,7 +153,7 @@ class SpoolWriter:
                 f"{self._path} cannot hold {len(message)} bytes in one piece: expected less than 4 GiB"
             )
         try:
-            write_all(self._file, _HEAD.pack(len(message), zlib.crc32(message)) + message)
+            write_whole(self._file, _HEAD.pack(len(message), zlib.crc32(message)) + message)
         except OSError as error:
             raise writing.unwritable(self._path, error) from error
 
@@ -164,13 +165,6 @@ class SpoolWriter:
     def close(self) -> None:
         """Close the file, which stays."""
         self._file.close()
-
-
-def write_all(file: IO[bytes], data: bytes) -> None:
-    """Write all of ``data`` to an unbuffered file, whose single writes may be short."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[file.write(rest) :]
 
 
 def is_empty(path: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,38 @@ def _h5py() -> ModuleType:
     return module
 
 
+class _Disk:
+    """A file for the HDF5 library, which cannot recover from a failed write: it fails again at every close.
+
+    The first error is kept in ``error`` and later writes go nowhere; the caller looks at it.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file: Any = file.raw  # type: ignore[attr-defined]  # a buffer would fail again at every seek
+        self.error: OSError | None = None
+        self.seek = self._file.seek
+        self.tell = self._file.tell
+        self.read, self.readinto = self._file.read, self._file.readinto
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data)
+        while rest and self.error is None:
+            try:
+                rest = rest[self._file.write(rest) :]
+            except OSError as error:
+                self.error = error
+        return len(data)
+
+    def truncate(self, size: int) -> None:
+        try:
+            self._file.truncate(size)
+        except OSError as error:
+            self.error = self.error or error
+
+    def flush(self) -> None:
+        pass  # nothing is buffered
+
+
 class Hdf5Writer:
     """Writes the file, which appears when it is closed."""
 
@@ -42,7 +74,8 @@ class Hdf5Writer:
         self._batcher = writing.Batcher(self._write_batch)
         self._draft = writing.DraftFile(path)
         # No time stamps inside: the same games give the same bytes.
-        self._file = h5py.File(self._draft.file, "w", libver="v110", track_order=True)
+        self._disk = _Disk(self._draft.file)
+        self._file = h5py.File(self._disk, "w", libver="v110", track_order=True)
         self._file.create_group("moves", track_order=True)
         self._file.create_group("games", track_order=True)
 
@@ -54,6 +87,7 @@ class Hdf5Writer:
         try:
             self._add("moves", _move_arrays(games, first))
             self._add("games", _game_arrays(columnar.game_rows(games), first))
+            self._check_disk()
         except OSError as error:
             raise writing.unwritable(self._path, error) from error
         except (OverflowError, UnicodeEncodeError, ValueError) as error:
@@ -79,11 +113,16 @@ class Hdf5Writer:
             data.resize((before + len(array), *np.maximum(data.shape[1:], array.shape[1:])))
             data[(slice(before, None), *(slice(side) for side in array.shape[1:]))] = array
 
+    def _check_disk(self) -> None:
+        if self._disk.error is not None:
+            raise self._disk.error
+
     def close(self) -> None:
         """Finish the file and let it appear."""
         self._batcher.flush()
         try:
             self._file.close()
+            self._check_disk()
         except OSError as error:
             raise writing.unwritable(self._path, error) from error
         self._draft.publish()
