@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from game2048.board import Board
 from game2048.errors import SolverError
@@ -53,6 +57,9 @@ class NetworkEngine:
         log2_entries: size of the transposition table.
         min_probability: see `ChancePolicy`.
         threads: see `ExpectimaxEngine`.
+
+    Attributes:
+        stop_flag: breaks off the running search.
     """
 
     def __init__(
@@ -67,13 +74,27 @@ class NetworkEngine:
         chance = make_policy(min_probability=min_probability)
         search = make_search(NetworkEvaluator(network.tables()), chance, log2_entries=log2_entries)
         self._search = ExpectimaxEngine(search, depths, effort=_EFFORT, threads=threads)
+        self.stop_flag = self._search.stop_flag
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
         """See `Engine.choose`."""
-        pattern = self._pattern
-        if (board.rows, board.columns) != (pattern.rows, pattern.columns):
-            raise SolverError(
-                f"network {pattern.name} plays {pattern.rows}×{pattern.columns}, "
-                f"not {board.rows}×{board.columns}"
-            )
+        self._check_size(board.rows, board.columns)
         return self._search.choose(board, limit)
+
+    def choose_packed(
+        self,
+        boards: npt.NDArray[np.uint64],
+        limit: Limit,
+        directions: npt.NDArray[np.int8],
+        turn: float = math.inf,
+    ) -> int:
+        """See `ManyBoards.choose_packed`."""
+        self._check_size(4, 4)
+        return self._search.choose_packed(boards, limit, directions, turn)
+
+    def _check_size(self, rows: int, columns: int) -> None:
+        pattern = self._pattern
+        if (rows, columns) != (pattern.rows, pattern.columns):
+            raise SolverError(
+                f"network {pattern.name} plays {pattern.rows}×{pattern.columns}, not {rows}×{columns}"
+            )

@@ -65,6 +65,25 @@ class Stack(NamedTuple):
     values: npt.NDArray[np.float64]
 
 
+class Span(NamedTuple):
+    """How far `decide` deepens.
+
+    Attributes:
+        first: plies of the first search, at least 1.
+        last: plies of the last one, at most `MAX_PLIES`.
+        seconds: wall-clock limit for all but the first depth; infinite for none.
+        nodes: limit on the nodes of all depths together; it too spares the first.
+        growth: expected ratio of the nodes of a depth to those of the depth before; a depth that would pass
+            the limit is not begun.
+    """
+
+    first: int
+    last: int
+    seconds: float
+    nodes: int
+    growth: float
+
+
 class Search(NamedTuple):
     """All that a search needs, passed to kernels as one argument.
 
@@ -81,6 +100,7 @@ class Search(NamedTuple):
         deadline: float64 [1], in seconds of `clock.now`.
         node_limit: int64 [1], nodes after which a search is broken off.
         clock: int64 [2], scratch of `clock.now`.
+        stop: int64 [1], not 0 once the caller wants the search broken off (`StopFlag.array`).
     """
 
     rows: RowTables
@@ -95,6 +115,7 @@ class Search(NamedTuple):
     deadline: npt.NDArray[np.float64]
     node_limit: npt.NDArray[np.int64]
     clock: npt.NDArray[np.int64]
+    stop: npt.NDArray[np.int64]
 
 
 def make_stack(board_shape: tuple[int, ...]) -> Stack:
@@ -144,8 +165,10 @@ def _open(level: int, key: np.uint64, plies: int, probability: float, search: Se
 
 @kernel
 def _is_late(search: Search) -> bool:
-    """Whether the deadline has passed, looked up now and then."""
-    return search.counters[0] % _CLOCK_EVERY == 0 and now(search.clock) > float(search.deadline[0])
+    """Whether the deadline has passed or the caller wants to stop, looked up now and then."""
+    if search.counters[0] % _CLOCK_EVERY != 0:
+        return False
+    return bool(search.stop[0] != 0 or now(search.clock) > float(search.deadline[0]))
 
 
 @kernel
@@ -300,8 +323,9 @@ def decide(
 ) -> Any:
     """Deepen from ``first`` to ``last`` plies, a player move and a spawn at a time, within limits.
 
-    The first depth is always finished, so that there is a move to answer with; a depth that a limit cuts
-    short is thrown away. The values of the deepest finished search are left in ``search.values[0]``.
+    The first depth is always finished, so that there is a move to answer with, unless ``search.stop`` is set;
+    a depth that a limit cuts short is thrown away. The values of the deepest finished search are left in
+    ``search.values[0]``.
 
     Args:
         boards: the board to move on, as an array of one.
@@ -336,3 +360,30 @@ def decide(
             search.values[0, direction] = search.values[1, direction]
         reached = plies
     return best, reached
+
+
+@kernel
+def decide_many(boards: Any, span: Span, turn: float, search: Search, directions: Any) -> int:
+    """Decide one board after another, each as `decide` does.
+
+    Args:
+        boards: uint64 [n] or uint8 [n, rows, columns], the boards to move on.
+        span: how far to deepen on each board.
+        turn: seconds after which no further board is begun; the first always is.
+        search: see `Search`.
+        directions: int8 [n], overwritten: the best direction, or −1 where none is legal.
+
+    Returns:
+        How many boards, from the first on, have their direction.
+    """
+    end = now(search.clock) + turn
+    for i in range(directions.size):
+        if i > 0 and now(search.clock) > end:
+            return i
+        best, _ = decide(
+            boards[i : i + 1], span.first, span.last, span.seconds, span.nodes, span.growth, search
+        )
+        if search.stop[0] != 0:
+            return i
+        directions[i] = best
+    return int(directions.size)

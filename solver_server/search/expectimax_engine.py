@@ -17,9 +17,11 @@ from game2048.kernels import bitboard, grid
 from solver_server.engine import Decision, Limit
 from solver_server.limits import DepthRule
 from solver_server.search.chance import ChancePolicy, make_spawns
-from solver_server.search.expectimax import LEVELS, NO_LIMIT, Search, decide, make_stack
+from solver_server.search.expectimax import LEVELS, NO_LIMIT, Search, Span, decide, decide_many, make_stack
+from solver_server.search.many_boards import choose_each
 from solver_server.search.root_split import RootSplit
 from solver_server.search.transposition import make_table
+from solver_server.stop_flag import StopFlag
 
 LONGEST_SECONDS = 60.0
 """Where a search ends that was given a depth and no time; what is reached by then is the answer."""
@@ -63,6 +65,7 @@ def make_search(
         deadline=np.zeros(1),
         node_limit=np.zeros(1, dtype=np.int64),
         clock=np.zeros(2, dtype=np.int64),
+        stop=np.zeros(1, dtype=np.int64),
     )
 
 
@@ -99,6 +102,9 @@ class ExpectimaxEngine:
         effort: without a limit.
         threads: at work on one search that has a limit of time; with any other, moves depend on the board
             alone, and one thread searches.
+
+    Attributes:
+        stop_flag: breaks off the running search.
     """
 
     def __init__(
@@ -110,7 +116,9 @@ class ExpectimaxEngine:
         effort: Effort | None = None,
         threads: int = 1,
     ) -> None:
-        self._searches = [search, *(sibling_of(search) for _ in range(threads - 1))]
+        self.stop_flag = StopFlag()
+        searches = [search, *(sibling_of(search) for _ in range(threads - 1))]
+        self._searches = [search._replace(stop=self.stop_flag.array) for search in searches]
         self._split = RootSplit(threads) if threads > 1 else None
         self._stack_shape: tuple[int, ...] = ()
         self._depths = depths
@@ -132,6 +140,7 @@ class ExpectimaxEngine:
             best, plies = self._split.decide(position, first, last, left, self._searches)
         else:
             best, plies = decide(position, first, last, left, nodes, growth, search)
+        self.stop_flag.check()
         if best < 0:
             return None
         return Decision(
@@ -145,6 +154,24 @@ class ExpectimaxEngine:
             nodes=int(search.counters[0]),
             elapsed_ms=(time.perf_counter() - begun) * 1000,
         )
+
+    def choose_packed(
+        self,
+        boards: npt.NDArray[np.uint64],
+        limit: Limit,
+        directions: npt.NDArray[np.int8],
+        turn: float = math.inf,
+    ) -> int:
+        """See `ManyBoards.choose_packed`."""
+        if self._on_grid:
+            return choose_each(self, [bitboard.to_board(board) for board in boards], limit, directions, turn)
+        self._fit_stacks(())
+        first, last, seconds = self._span(limit)
+        nodes, growth = self._nodes(limit)
+        span = Span(first, last, seconds, nodes, growth)
+        done = int(decide_many(boards, span, turn, self._searches[0], directions))
+        self.stop_flag.check()
+        return done
 
     def _position(self, board: Board) -> npt.NDArray[Any]:
         """The board as the search takes it: an array of one."""

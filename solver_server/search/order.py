@@ -30,6 +30,7 @@ from game2048.kernels.bitboard import (
 )
 from game2048.kernels.jit import kernel
 from solver_server.search.clock import now
+from solver_server.search.expectimax import Span
 from solver_server.search.transposition import slot_of
 
 _DISORDER = 12
@@ -61,6 +62,7 @@ class OrderSearch(NamedTuple):
         values: int64 [2, 4], of the directions: by the deepest finished search, by the current one.
         deadline: float64 [1], in seconds of `clock.now`.
         clock: int64 [2], scratch of `clock.now`.
+        stop: int64 [1], not 0 once the caller wants the search broken off (`StopFlag.array`).
     """
 
     rows: RowTables
@@ -73,6 +75,7 @@ class OrderSearch(NamedTuple):
     values: npt.NDArray[np.int64]
     deadline: npt.NDArray[np.float64]
     clock: npt.NDArray[np.int64]
+    stop: npt.NDArray[np.int64]
 
 
 def make_lines() -> npt.NDArray[np.int32]:
@@ -102,6 +105,7 @@ def make_order_search(log2_entries: int = 16) -> OrderSearch:
         values=np.zeros((2, 4), dtype=np.int64),
         deadline=np.zeros(1),
         clock=np.zeros(2, dtype=np.int64),
+        stop=np.zeros(1, dtype=np.int64),
     )
 
 
@@ -133,8 +137,10 @@ def _slide_both(board: np.uint64, turned: np.uint64, direction: int, rows: RowTa
 
 @kernel
 def _is_late(search: OrderSearch) -> bool:
-    """Whether a limit has been passed; the clock is looked at now and then."""
-    if search.counters[0] % _CLOCK_EVERY == 0 and now(search.clock) > search.deadline[0]:
+    """Whether a limit has been passed or the caller wants to stop, looked up now and then."""
+    if search.counters[0] % _CLOCK_EVERY == 0 and (
+        search.stop[0] != 0 or now(search.clock) > search.deadline[0]
+    ):
         search.counters[1] = 1
     return bool(search.counters[1] != 0)
 
@@ -244,8 +250,8 @@ def decide_by_order(
 ) -> Any:
     """Deepen from ``first`` to ``last`` player moves within limits.
 
-    The first depth is always finished; one that the limit of time cuts short is thrown away. The values of
-    the deepest finished search are left in ``search.values[0]``.
+    The first depth is always finished, unless ``search.stop`` is set; one that the limit of time cuts short
+    is thrown away. The values of the deepest finished search are left in ``search.values[0]``.
 
     Args:
         board: the player is to move.
@@ -280,3 +286,28 @@ def decide_by_order(
         for direction in range(4):
             search.values[0, direction] = search.values[1, direction]
     return best, reached
+
+
+@kernel
+def decide_many_by_order(boards: Any, span: Span, turn: float, search: OrderSearch, directions: Any) -> int:
+    """Decide one board after another, each as `decide_by_order` does.
+
+    Args:
+        boards: uint64 [n], the boards to move on.
+        span: how far to deepen on each board; ``first`` and ``last`` in player moves, ``growth`` unused.
+        turn: seconds after which no further board is begun; the first always is.
+        search: see `OrderSearch`.
+        directions: int8 [n], overwritten: the best direction, or −1 where none is legal.
+
+    Returns:
+        How many boards, from the first on, have their direction.
+    """
+    end = now(search.clock) + turn
+    for i in range(directions.size):
+        if i > 0 and now(search.clock) > end:
+            return i
+        best, _ = decide_by_order(boards[i], span.first, span.last, span.seconds, span.nodes, search)
+        if search.stop[0] != 0:
+            return i
+        directions[i] = best
+    return int(directions.size)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
+import numpy.typing as npt
 
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
@@ -12,9 +14,10 @@ from game2048.errors import SolverError
 from game2048.kernels import bitboard, grid
 from solver_server.engine import Decision, Limit
 from solver_server.limits import PLAYER_MOVES, DepthRule
-from solver_server.search.expectimax import NO_LIMIT
+from solver_server.search.expectimax import NO_LIMIT, Span
 from solver_server.search.expectimax_engine import OVERHEAD_SECONDS, seconds_of
-from solver_server.search.order import decide_by_order, make_order_search
+from solver_server.search.order import decide_by_order, decide_many_by_order, make_order_search
+from solver_server.stop_flag import StopFlag
 
 FIRST_DEPTH = 4
 """How far it always looks without any limit, in player moves."""
@@ -28,12 +31,16 @@ class OrderEngine:
     Args:
         depths: how its depth is counted.
         effort: nodes without a limit.
+
+    Attributes:
+        stop_flag: breaks off the running search.
     """
 
     def __init__(self, depths: DepthRule = PLAYER_MOVES, effort: int = EFFORT) -> None:
         self._depths = depths
         self._effort = effort
-        self._search = make_order_search()
+        self.stop_flag = StopFlag()
+        self._search = make_order_search()._replace(stop=self.stop_flag.array)
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
         """See `Engine.choose`."""
@@ -44,6 +51,7 @@ class OrderEngine:
         first, last, seconds, nodes = self._span(limit)
         left = seconds - (time.perf_counter() - begun) - OVERHEAD_SECONDS
         best, depth = decide_by_order(packed, first, last, left, nodes, self._search)
+        self.stop_flag.check()
         if best < 0:
             return None
         values = self._search.values[0]
@@ -58,6 +66,20 @@ class OrderEngine:
             nodes=int(self._search.counters[0]),
             elapsed_ms=(time.perf_counter() - begun) * 1000,
         )
+
+    def choose_packed(
+        self,
+        boards: npt.NDArray[np.uint64],
+        limit: Limit,
+        directions: npt.NDArray[np.int8],
+        turn: float = math.inf,
+    ) -> int:
+        """See `ManyBoards.choose_packed`."""
+        first, last, seconds, nodes = self._span(limit)
+        span = Span(first, last, seconds, nodes, 0.0)
+        done = int(decide_many_by_order(boards, span, turn, self._search, directions))
+        self.stop_flag.check()
+        return done
 
     def _span(self, limit: Limit) -> tuple[int, int, float, int]:
         """The first depth and the last, and seconds and nodes for all but the first."""

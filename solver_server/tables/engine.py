@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
@@ -16,16 +18,19 @@ from game2048.errors import SolverError
 from game2048.kernels import bitboard, grid
 from game2048.kernels.user_cache import user_cache
 from solver_server.engine import Decision, Engine, Limit
+from solver_server.search.many_boards import ManyBoards, choose_each
+from solver_server.stop_flag import StopFlag
 from solver_server.tables import storage
 from solver_server.tables.build.builder import Table, load
 from solver_server.tables.build.induction import CERTAIN
 from solver_server.tables.extract import move_set
-from solver_server.tables.extract.move_set import DistilledSet, distilled_move
-from solver_server.tables.lookup import make_table_set, table_moves
+from solver_server.tables.extract.move_set import DistilledSet, distilled_move, distilled_moves_of_many
+from solver_server.tables.lookup import make_table_set, table_moves, table_moves_of_many
 
 log = logging.getLogger(__name__)
 
 _TOLD = "told-of-tables"  # the file that says so
+_LOOKED_UP = 1024  # boards that tables are asked about before the engine searches the rest
 _PLAYED = 1  # the depth of a decision by table: it looks at what each direction leads to
 
 
@@ -34,6 +39,10 @@ class Knowledge(Protocol):
 
     def moves(self, board: np.uint64) -> tuple[int, Sequence[float]]:
         """The best direction of a board and what each is worth; −1 and nothing where nothing is known."""
+        ...
+
+    def moves_of_many(self, boards: npt.NDArray[np.uint64], directions: npt.NDArray[np.int8]) -> None:
+        """Write the best direction of each board into ``directions``; −1 where nothing is known."""
         ...
 
 
@@ -55,6 +64,10 @@ class ExactKnowledge:
         best = table_moves(board, self._rows, self._set, self._scratch, self._values)
         return int(best), [] if best < 0 else [max(int(value), 0) / CERTAIN for value in self._values]
 
+    def moves_of_many(self, boards: npt.NDArray[np.uint64], directions: npt.NDArray[np.int8]) -> None:
+        """See `Knowledge.moves_of_many`."""
+        table_moves_of_many(boards, self._rows, self._set, self._scratch, self._values, directions)
+
 
 class DistilledKnowledge:
     """A distilled set; the best direction is worth 1, all others 0, since no more is known of them.
@@ -72,6 +85,10 @@ class DistilledKnowledge:
         best = int(distilled_move(board, self._rows, self._set))
         return best, [] if best < 0 else [float(direction == best) for direction in range(4)]
 
+    def moves_of_many(self, boards: npt.NDArray[np.uint64], directions: npt.NDArray[np.int8]) -> None:
+        """See `Knowledge.moves_of_many`."""
+        distilled_moves_of_many(boards, self._rows, self._set, directions)
+
 
 class TableEngine:
     """Plays the best move by the tables, and an engine's where they are not to be followed. One instance
@@ -80,10 +97,14 @@ class TableEngine:
     Args:
         agent: chooses where no table does.
         knowledge: what is known of 4×4 boards.
+
+    Attributes:
+        stop_flag: breaks off the running search of that engine.
     """
 
     def __init__(self, agent: Engine, knowledge: Knowledge) -> None:
         self._agent = agent
+        self.stop_flag: StopFlag = getattr(agent, "stop_flag", None) or StopFlag()
         self._knowledge = knowledge
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
@@ -103,6 +124,27 @@ class TableEngine:
             nodes=len(DIRECTIONS),
             elapsed_ms=(time.perf_counter() - begun) * 1000,
         )
+
+    def choose_packed(
+        self,
+        boards: npt.NDArray[np.uint64],
+        limit: Limit,
+        directions: npt.NDArray[np.int8],
+        turn: float = math.inf,
+    ) -> int:
+        """See `ManyBoards.choose_packed`."""
+        boards, directions = boards[:_LOOKED_UP], directions[:_LOOKED_UP]
+        self._knowledge.moves_of_many(boards, directions)
+        unknown = np.flatnonzero(directions < 0)
+        if not unknown.size:
+            return boards.size
+        rest, found = boards[unknown], np.full(unknown.size, -1, dtype=np.int8)
+        if isinstance(self._agent, ManyBoards):
+            done = self._agent.choose_packed(rest, limit, found, turn)
+        else:
+            done = choose_each(self._agent, [bitboard.to_board(board) for board in rest], limit, found, turn)
+        directions[unknown] = found
+        return boards.size if done == unknown.size else int(unknown[done])
 
 
 def load_all(folder: Path | None = None) -> list[Table]:

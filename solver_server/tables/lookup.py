@@ -184,6 +184,24 @@ def table_moves(board: np.uint64, rows: RowTables, tables: TableSet, found: Any,
     return int(IMAGE_DIRECTIONS[number, best_direction(found)])
 
 
+@kernel
+def table_moves_of_many(
+    boards: Any, rows: RowTables, tables: TableSet, found: Any, values: Any, directions: Any
+) -> None:
+    """Write what `table_moves` says of each board.
+
+    Args:
+        boards: uint64 [n].
+        rows: see `best_image`.
+        tables: see `best_image`.
+        found: see `best_image`.
+        values: int64 [4], scratch.
+        directions: int8 [n], overwritten.
+    """
+    for i in range(directions.size):
+        directions[i] = table_moves(boards[i], rows, tables, found, values)
+
+
 def make_table_set(tables: Sequence[Table]) -> TableSet:
     """The tables as kernels take them; the caller keeps ``tables`` alive. All of them on 4×4 boards."""
     specs = [table.spec for table in tables]

@@ -214,6 +214,20 @@ def distilled_move(board: np.uint64, rows: RowTables, known: DistilledSet) -> in
     return -1
 
 
+@kernel
+def distilled_moves_of_many(boards: Any, rows: RowTables, known: DistilledSet, directions: Any) -> None:
+    """Write what `distilled_move` says of each board.
+
+    Args:
+        boards: uint64 [n].
+        rows: the row tables.
+        known: the set.
+        directions: int8 [n], overwritten.
+    """
+    for i in range(directions.size):
+        directions[i] = distilled_move(boards[i], rows, known)
+
+
 def save(path: Path, header: DistilledHeader, numbers: Numbers, moves: Bytes) -> None:
     """Write a set; complete or not at all.
 
