@@ -21,9 +21,9 @@ from game2048.board import Board
 from game2048.errors import PageError, RecordError
 from game2048.wire import DecisionMessage, GameOver
 from recordings.datasets.formats.chunks import Chunk
-from recordings.datasets.game_arrays import columns_of
 from recordings.datasets.resumable import GrowingDataset, Mode
-from recordings.datasets.statistics import Tally
+from recordings.datasets.statistics import GameTally
+from recordings.game_arrays import arrays_of
 from recordings.journal import GameJournal, recover
 from recordings.jsonl import GAMES_FILE, read_records
 from recordings.record import GameRecord
@@ -52,7 +52,7 @@ class Archive:
         tally: where they are counted.
     """
 
-    def __init__(self, dataset: GrowingDataset, tally: Tally) -> None:
+    def __init__(self, dataset: GrowingDataset, tally: GameTally) -> None:
         self._dataset = dataset
         self._tally = tally
         self._ids: set[str] = set()
@@ -74,7 +74,7 @@ class Archive:
         """Put a game into the dataset, once."""
         if record.id in self._ids:
             return
-        game = columns_of(record)
+        game = arrays_of(record)
         self._dataset.append(Chunk(0, 1, [game]))
         self._count(record.id, record.outcome)
         self._tally.add(game)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # imports numpy
     from bot.harvest import Archive, PageRecord
     from bot.player import Progress
     from recordings.datasets.resumable import Mode
-    from recordings.datasets.statistics import Tally
+    from recordings.datasets.statistics import GameTally
     from recordings.record import GameRecord
 
 
@@ -83,7 +83,7 @@ def harvest(
     """
     from bot.harvest import Archive, PageRecord, prepare_journals
     from recordings.datasets.resumable import GrowingDataset
-    from recordings.datasets.statistics import Tally
+    from recordings.datasets.statistics import GameTally
 
     if given["resume"] and given["force"]:
         raise click.UsageError("--force drops what --resume goes on with: give one of them")
@@ -92,7 +92,7 @@ def harvest(
     mode: Mode = "resume" if given["resume"] else "overwrite" if given["force"] else "new"
     prepare_journals(out, mode)
     pages = {url: PageRecord() for url in urls}
-    tally = Tally()
+    tally = GameTally()
     with GrowingDataset(out, mode) as dataset:
         archive = Archive(dataset, tally)
         archive.take_stock()
@@ -166,10 +166,10 @@ async def _run(pages: dict[str, PageRecord], archive: Archive, games: int, given
             ).run()
 
 
-def _report(pages: dict[str, PageRecord], tally: Tally, out: Path, *, as_json: bool) -> None:
+def _report(pages: dict[str, PageRecord], tally: GameTally, out: Path, *, as_json: bool) -> None:
     import msgspec
 
-    from recordings.datasets.statistics import as_text
+    from recordings.datasets.statistics import statistics_text
 
     statistics = tally.statistics()
     if as_json:
@@ -180,7 +180,7 @@ def _report(pages: dict[str, PageRecord], tally: Tally, out: Path, *, as_json: b
         }
         click.echo(msgspec.json.encode(figures).decode())
         return
-    click.echo(as_text(statistics))
+    click.echo(statistics_text(statistics))
     click.echo("\nPages:")
     for url, page in pages.items():
         end = f", given up: {page.fault}" if page.given_up else ""

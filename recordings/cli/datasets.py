@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:  # imports numpy, and what the formats need
-    from recordings.datasets.game_arrays import GameColumns
-    from recordings.datasets.statistics import Tally
+    from recordings.datasets.statistics import GameTally
+    from recordings.game_arrays import GameArrays
 
 _IN = click.Path(exists=True, path_type=Path)
 _OUT = click.Path(dir_okay=False, path_type=Path)
@@ -39,9 +39,9 @@ def export(sources: tuple[Path, ...], target: Path, force: bool, card: bool) -> 
 @_card
 def augment(source: Path, target: Path, force: bool, card: bool) -> None:
     """Write every game with all its symmetric images: 8 on a square board, 4 on any other."""
-    from recordings.datasets.augment import augment as all_images
+    from recordings.datasets.augment import with_all_images
 
-    _convert(all_images(_games((source,))), target, force=force, card=card)
+    _convert(with_all_images(_games((source,))), target, force=force, card=card)
 
 
 @click.command()
@@ -97,10 +97,10 @@ def stats(sources: tuple[Path, ...], as_json: bool) -> None:
     """Count what is in a dataset, and say what looks wrong with it."""
     import msgspec
 
-    from recordings.datasets.statistics import as_text
+    from recordings.datasets.statistics import statistics_text
 
     statistics = _tally(sources).statistics()
-    click.echo(msgspec.json.encode(statistics).decode() if as_json else as_text(statistics))
+    click.echo(msgspec.json.encode(statistics).decode() if as_json else statistics_text(statistics))
 
 
 @click.command("export-minari")
@@ -119,16 +119,16 @@ def export_minari(source: Path, name: str) -> None:
 COMMANDS = (export, split, stats, augment, export_minari)
 
 
-def _convert(games: Iterable[GameColumns], target: Path, *, force: bool, card: bool) -> None:
+def _convert(games: Iterable[GameArrays], target: Path, *, force: bool, card: bool) -> None:
     from recordings.datasets import statistics as figures
     from recordings.datasets.dataset_file import write_games
     from recordings.datasets.hub_card import check_card, write_card
 
     if card:
         check_card(target.parent, force=force)
-    tally = figures.Tally()
+    tally = figures.GameTally()
 
-    def counted() -> Iterator[GameColumns]:
+    def counted() -> Iterator[GameArrays]:
         for game in games:
             tally.add(game)
             yield game
@@ -140,7 +140,7 @@ def _convert(games: Iterable[GameColumns], target: Path, *, force: bool, card: b
         click.echo(f"dataset card: {write_card({'train': target}, statistics)}")
 
 
-def _games(sources: Iterable[Path]) -> Iterator[GameColumns]:
+def _games(sources: Iterable[Path]) -> Iterator[GameArrays]:
     """The games of all files, counted on a terminal's stderr meanwhile."""
     from tqdm import tqdm
 
@@ -153,10 +153,10 @@ def _games(sources: Iterable[Path]) -> Iterator[GameColumns]:
                 bar.update()
 
 
-def _tally(sources: Iterable[Path]) -> Tally:
+def _tally(sources: Iterable[Path]) -> GameTally:
     from recordings.datasets import statistics as figures
 
-    tally = figures.Tally()
+    tally = figures.GameTally()
     for game in _games(sources):
         tally.add(game)
     return tally

@@ -172,16 +172,16 @@ def _with_progress(files: tuple[Path, ...]) -> Iterator[tuple[Path, int, int, Fa
 def _faults(file: Path) -> Iterator[tuple[int, Fault | None]]:
     """The moves and the fault of every game of a file."""
     from recordings.datasets.dataset_file import read_games
-    from recordings.datasets.fast_verify import verify_columns
-    from recordings.datasets.game_arrays import columns_of
+    from recordings.datasets.fast_verify import verify_arrays
+    from recordings.game_arrays import arrays_of
 
     if _is_dataset(file):
         for game in read_games(file):
-            yield game.plies, verify_columns(game)
+            yield game.plies, verify_arrays(game)
         return
     for record in read_records(file):
         try:
-            fault = verify_columns(columns_of(record))
+            fault = verify_arrays(arrays_of(record))
         except RecordError:  # a board is none of the rules: say at which ply
             fault = verify(record)
         yield len(record.moves), fault
@@ -193,7 +193,7 @@ def _records(file: Path) -> Iterator[GameRecord]:
         yield from read_records(file, skip_torn=True)
         return
     from recordings.datasets.dataset_file import read_games
-    from recordings.datasets.game_arrays import record_of
+    from recordings.game_arrays import record_of
 
     yield from map(record_of, read_games(file))
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from game2048.errors import RecordError
 from game2048.symmetry import permutations
-from recordings.datasets.game_arrays import GameColumns
 from recordings.datasets.identity import identity
+from recordings.game_arrays import GameArrays
 
 _STEPS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # up, right, down, left
 
@@ -36,7 +36,7 @@ def direction_maps(rows: int, columns: int) -> npt.NDArray[np.uint8]:
     return np.array(maps, dtype=np.uint8)
 
 
-def images(game: GameColumns) -> Iterator[GameColumns]:
+def images_of(game: GameArrays) -> Iterator[GameArrays]:
     """All images of a game, itself first. They share its ``id``, and each names its ``symmetry``.
 
     Raises:
@@ -65,7 +65,7 @@ def images(game: GameColumns) -> Iterator[GameColumns]:
         yield image.with_info(symmetry=symmetry, id=identity(game))
 
 
-def augment(games: Iterable[GameColumns]) -> Iterator[GameColumns]:
+def with_all_images(games: Iterable[GameArrays]) -> Iterator[GameArrays]:
     """All images of all games, one at a time."""
     for game in games:
-        yield from images(game)
+        yield from images_of(game)

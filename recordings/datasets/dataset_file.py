@@ -1,7 +1,7 @@
 """Datasets: files of games in any format, read and written a game at a time.
 
 The format follows from the extension: ``.jsonl``, ``.json``, ``.csv``, ``.parquet``, ``.h5``; a folder means
-its ``games.jsonl``. `GameColumns` is what all of them hold, so that converting between them loses nothing.
+its ``games.jsonl``. `GameArrays` is what all of them hold, so that converting between them loses nothing.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import NamedTuple, Protocol
 
 from game2048.errors import RecordError
 from recordings.datasets.formats import chunks, csv_text, hdf5, json_text, parquet, writing
-from recordings.datasets.game_arrays import GameColumns
+from recordings.game_arrays import GameArrays
 from recordings.jsonl import GAMES_FILE, prepare_folder
 
 
 class GameWriter(Protocol):
     """A file in the making; it appears under its name when it is closed, whole or not at all."""
 
-    def write(self, games: Sequence[GameColumns]) -> None:
+    def write(self, games: Sequence[GameArrays]) -> None:
         """Add games."""
         ...
 
@@ -42,7 +42,7 @@ class Format(NamedTuple):
         paired: whether the table of games is a file of its own beside it.
     """
 
-    read: Callable[[Path], Iterator[GameColumns]]
+    read: Callable[[Path], Iterator[GameArrays]]
     create: Callable[[Path], GameWriter]
     paired: bool = False
 
@@ -50,13 +50,13 @@ class Format(NamedTuple):
 FORMATS: dict[str, Format] = {
     ".jsonl": Format(json_text.read_lines, json_text.LinesWriter),
     ".json": Format(json_text.read_array, json_text.ArrayWriter),
-    ".csv": Format(csv_text.read, csv_text.CsvWriter, paired=True),
-    ".parquet": Format(parquet.read, parquet.ParquetWriter, paired=True),
-    ".h5": Format(hdf5.read, hdf5.Hdf5Writer),
+    ".csv": Format(csv_text.read_csv, csv_text.CsvWriter, paired=True),
+    ".parquet": Format(parquet.read_parquet, parquet.ParquetWriter, paired=True),
+    ".h5": Format(hdf5.read_hdf5, hdf5.Hdf5Writer),
 }
 """The formats by extension."""
 
-_READ_ONLY = {".hdf5": FORMATS[".h5"], chunks.SUFFIX: Format(chunks.read, chunks.PartWriter)}
+_READ_ONLY = {".hdf5": FORMATS[".h5"], chunks.PART_SUFFIX: Format(chunks.read_part, chunks.PartWriter)}
 
 
 def format_of(path: Path, *, to_write: bool = False) -> Format:
@@ -87,7 +87,7 @@ def games_file(path: Path) -> Path:
     return file
 
 
-def read_games(path: str | Path) -> Iterator[GameColumns]:
+def read_games(path: str | Path) -> Iterator[GameArrays]:
     """The games of a file or run folder, one at a time.
 
     Raises:
@@ -133,7 +133,7 @@ class Creation:
                 self._writer.discard()
 
 
-def write_games(path: str | Path, games: Iterable[GameColumns], *, force: bool = False) -> int:
+def write_games(path: str | Path, games: Iterable[GameArrays], *, force: bool = False) -> int:
     """Write games to a file, a game at a time.
 
     Args:

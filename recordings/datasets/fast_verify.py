@@ -6,17 +6,17 @@ import datetime
 
 import numpy as np
 
-from recordings.datasets.game_arrays import GameColumns, record_of
+from recordings.game_arrays import GameArrays, record_of
 from recordings.record import WINNING_TILE
 from recordings.replay import Fault, verify
 
 
-def verify_columns(game: GameColumns) -> Fault | None:
+def verify_arrays(game: GameArrays) -> Fault | None:
     """The first fault of a game, as `verify` finds it in its record, but at the speed of a kernel."""
     return None if _is_sound(game) else verify(record_of(game))
 
 
-def _is_sound(game: GameColumns) -> bool:
+def _is_sound(game: GameArrays) -> bool:
     from game2048.kernels.transitions import find_facts  # loads kernels
 
     facts = find_facts(game.cells, game.directions)
@@ -37,7 +37,7 @@ def _is_sound(game: GameColumns) -> bool:
     )
 
 
-def _is_over(game: GameColumns) -> bool:
+def _is_over(game: GameArrays) -> bool:
     from game2048.kernels.grid import is_over
 
     return bool(is_over(game.cells[-1]))

@@ -9,7 +9,7 @@ from game2048.errors import RecordError
 from recordings.atomic import atomic
 from recordings.datasets.dataset_file import format_of
 from recordings.datasets.formats.writing import Pair, unwritable
-from recordings.datasets.statistics import Statistics, as_text
+from recordings.datasets.statistics import Statistics, statistics_text
 
 CARD = "README.md"
 _MARK = "<!-- written by bot2048 -->"
@@ -99,6 +99,6 @@ def _body(files: Mapping[str, Path], statistics: Statistics) -> list[str]:
         *(f"| {split} | `{path.name}` |" for split, path in files.items()),
         "",
         "```text",
-        as_text(statistics),
+        statistics_text(statistics),
         "```",
     ]

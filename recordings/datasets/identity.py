@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
-from recordings.datasets.game_arrays import GameColumns
+from recordings.game_arrays import GameArrays
 
 
-def identity(game: GameColumns) -> str:
+def identity(game: GameArrays) -> str:
     """A name for a game: its ``id``, else its run and its number in it, else a digest of what happened.
 
     The symmetric images of a game have one identity, so that a split never parts them.

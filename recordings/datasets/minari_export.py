@@ -15,10 +15,10 @@ import numpy as np
 from game2048.board import highest_exponent
 from game2048.errors import RecordError
 from recordings.datasets.formats.writing import missing_extra
-from recordings.datasets.game_arrays import GameColumns
+from recordings.game_arrays import GameArrays
 
 
-def export_to_minari(games: Iterable[GameColumns], dataset_id: str) -> str:
+def export_to_minari(games: Iterable[GameArrays], dataset_id: str) -> str:
     """Write games as a dataset of Minari's, in its own folder (``MINARI_DATASETS_PATH``).
 
     Observations are exponents, uint8 [rows, columns]; actions 0 to 3 are up, right, down, left; rewards are
@@ -75,7 +75,7 @@ def _whole(folder: Path) -> Iterator[None]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _episodes(games: Iterable[GameColumns], size: tuple[int, int]) -> Iterator[Any]:
+def _episodes(games: Iterable[GameArrays], size: tuple[int, int]) -> Iterator[Any]:
     from minari.data_collector import EpisodeBuffer
 
     from game2048.kernels.transitions import legal_mask

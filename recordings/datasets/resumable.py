@@ -19,7 +19,7 @@ from game2048.errors import RecordError
 from recordings.datasets import dataset_file
 from recordings.datasets.formats import chunks, json_text, writing
 from recordings.datasets.formats.chunks import Chunk, SpoolWriter
-from recordings.datasets.game_arrays import GameColumns
+from recordings.game_arrays import GameArrays
 from recordings.jsonl import LINES_SUFFIX, mend_tail, prepare_folder, write_whole
 from recordings.locks import lock
 
@@ -32,7 +32,7 @@ _SYNC_SECONDS = 1.0
 
 def working_files(path: Path) -> tuple[Path, Path]:
     """Where the games of an unfinished dataset are: in their order, and those before their turn."""
-    return path.with_name(path.name + chunks.SUFFIX), path.with_name(path.name + AHEAD_SUFFIX)
+    return path.with_name(path.name + chunks.PART_SUFFIX), path.with_name(path.name + AHEAD_SUFFIX)
 
 
 class GrowingDataset:
@@ -82,18 +82,18 @@ class GrowingDataset:
 
     # -- what is there -------------------------------------------------------------------------------------
 
-    def games(self) -> Iterator[GameColumns]:
+    def games(self) -> Iterator[GameArrays]:
         """The games that are there, in order; read them before the first `append`."""
         if self._part.exists():
-            yield from chunks.read(self._part)
+            yield from chunks.read_part(self._part)
         elif self._resumes and self.path.exists():
             yield from dataset_file.read_games(self.path)
 
     def waiting(self) -> dict[int, Chunk]:
         """The chunks that were finished before their turn, by the number of their first game."""
-        if chunks.is_empty(self._ahead_path):
+        if chunks.has_no_chunks(self._ahead_path):
             return {}
-        return {chunk.first: chunk for chunk in chunks.chunks(self._ahead_path)}
+        return {chunk.first: chunk for chunk in chunks.read_chunks(self._ahead_path)}
 
     # -- growing -------------------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ class GrowingDataset:
             if not adopted:
                 writer.discard()
 
-    def _append_lines(self, games: list[GameColumns], *, sync: bool = False) -> None:
+    def _append_lines(self, games: list[GameArrays], *, sync: bool = False) -> None:
         try:
             if self._lines is None:
                 self._lines = self.path.open("a+b", buffering=0)
@@ -150,7 +150,7 @@ class GrowingDataset:
         """All that was set aside has been appended, or is of no use any more."""
         if self._ahead is not None:
             self._ahead.clear()
-        elif not chunks.is_empty(self._ahead_path):
+        elif not chunks.has_no_chunks(self._ahead_path):
             os.truncate(self._ahead_path, 0)
 
     # -- the end -------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ class GrowingDataset:
         elif self._part.exists() or not (self._resumes and self.path.exists()):
             with dataset_file.Creation(self.path, force=True) as writer:
                 if self._part.exists():
-                    for game in chunks.read(self._part):
+                    for game in chunks.read_part(self._part):
                         writer.write([game])
         self._part.unlink(missing_ok=True)
         self.close()
@@ -174,7 +174,7 @@ class GrowingDataset:
         for file in (self._lines, self._spool, self._ahead):
             if file is not None:
                 file.close()
-        done = chunks.is_empty(self._ahead_path)
+        done = chunks.has_no_chunks(self._ahead_path)
         if done:
             # While it is locked, so that nobody's fresh lock is on a removed file; Windows wants it closed.
             with contextlib.suppress(PermissionError):
@@ -194,7 +194,7 @@ def _reopened(path: Path) -> SpoolWriter:
     """A writer behind the last whole chunk of a working file."""
     keep = 0
     if path.exists():
-        for _, end in chunks.scan(path):
+        for _, end in chunks.scan_chunks(path):
             keep = end
     return SpoolWriter.at(path, keep)
 

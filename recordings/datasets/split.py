@@ -12,8 +12,8 @@ import numpy as np
 
 from game2048.errors import RecordError
 from recordings.datasets.dataset_file import Creation, read_games
-from recordings.datasets.game_arrays import GameColumns
 from recordings.datasets.identity import identity
+from recordings.game_arrays import GameArrays
 
 SPLITS = ("train", "validation", "test")
 
@@ -64,7 +64,7 @@ def split_file(
     return counts
 
 
-def _draw(game: GameColumns, seed: int) -> int:
+def _draw(game: GameArrays, seed: int) -> int:
     """A game's place in the order of the draw."""
     name = f"{seed} {identity(game)}"
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "big")
@@ -73,13 +73,13 @@ def _draw(game: GameColumns, seed: int) -> int:
 class _Draw:
     """Which game goes where: eight bytes a game."""
 
-    def __init__(self, games: Iterable[GameColumns], ratios: Sequence[float], seed: int) -> None:
+    def __init__(self, games: Iterable[GameArrays], ratios: Sequence[float], seed: int) -> None:
         self._seed = seed
         self._order = np.unique(np.array(array("Q", (_draw(game, seed) for game in games)), dtype=np.uint64))
         shares = np.cumsum(ratios) / sum(ratios)
         self._ends = np.round(shares * self._order.size).astype(np.int64)
 
-    def part(self, game: GameColumns) -> str:
+    def part(self, game: GameArrays) -> str:
         """The name of a game's part."""
         place = np.searchsorted(self._order, np.uint64(_draw(game, self._seed)))
         return SPLITS[int(np.searchsorted(self._ends, place, side="right"))]

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from game2048.direction import DIRECTIONS
-from recordings.datasets.game_arrays import GameColumns
+from recordings.game_arrays import GameArrays
 
 SHORT_GAME = 100
 """Games of fewer moves than this ended early."""
@@ -59,7 +59,7 @@ class Statistics(msgspec.Struct, frozen=True):
     red_flags: list[str]
 
 
-class Tally:
+class GameTally:
     """Counts games as they come. Keeps eight bytes a game, its score, for the percentiles."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Tally:
         self._sizes: Counter[tuple[int, int]] = Counter()
         self._directions = np.zeros(4, dtype=np.int64)
 
-    def add(self, game: GameColumns) -> None:
+    def add(self, game: GameArrays) -> None:
         """Count a game."""
         self._scores.append(game.final_score)
         self._wins += game.info.won
@@ -143,7 +143,7 @@ class Tally:
         return flags
 
 
-def as_text(statistics: Statistics) -> str:
+def statistics_text(statistics: Statistics) -> str:
     """The report for people to read."""
     s = statistics
     lines = [

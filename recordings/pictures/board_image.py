@@ -22,8 +22,8 @@ def _rgb(code: str) -> Colour:
     return (int(code[0:2], 16), int(code[2:4], 16), int(code[4:6], 16))
 
 
-PAGE = _rgb("faf8ef")
-BOARD = _rgb("bbada0")
+PAGE_COLOUR = _rgb("faf8ef")
+BOARD_COLOUR = _rgb("bbada0")
 DARK_TEXT = _rgb("776e65")
 LIGHT_TEXT = _rgb("f9f6f2")
 LABEL = _rgb("eee4da")
@@ -79,12 +79,12 @@ class _Ramps:
     def __init__(self) -> None:
         palette = Palette()
         self.palette = palette
-        self.page = palette.index(PAGE)
-        self.on_page = palette.ramp(PAGE, BOARD, _CORNER_STEPS)
-        self.title = palette.ramp(PAGE, DARK_TEXT, _TEXT_STEPS)
-        self.label = palette.ramp(BOARD, LABEL, _TEXT_STEPS)
-        self.value = palette.ramp(BOARD, WHITE, _TEXT_STEPS)
-        self.corners = [palette.ramp(BOARD, tile, _CORNER_STEPS) for tile in _TILES]
+        self.page = palette.index(PAGE_COLOUR)
+        self.on_page = palette.ramp(PAGE_COLOUR, BOARD_COLOUR, _CORNER_STEPS)
+        self.title = palette.ramp(PAGE_COLOUR, DARK_TEXT, _TEXT_STEPS)
+        self.label = palette.ramp(BOARD_COLOUR, LABEL, _TEXT_STEPS)
+        self.value = palette.ramp(BOARD_COLOUR, WHITE, _TEXT_STEPS)
+        self.corners = [palette.ramp(BOARD_COLOUR, tile, _CORNER_STEPS) for tile in _TILES]
         self.digits = [
             palette.ramp(tile, DARK_TEXT if look <= _LAST_DARK_TEXT else LIGHT_TEXT, _TEXT_STEPS)
             for look, tile in enumerate(_TILES)

@@ -16,9 +16,9 @@ import click
 
 if TYPE_CHECKING:  # imports numba
     from recordings.datasets.formats.chunks import Chunk
-    from recordings.datasets.game_arrays import GameColumns
     from recordings.datasets.resumable import GrowingDataset, Mode
-    from recordings.datasets.statistics import Tally
+    from recordings.datasets.statistics import GameTally
+    from recordings.game_arrays import GameArrays
     from solver_server.generate.plan import Plan
     from solver_server.generate.run import Interrupts
 
@@ -118,7 +118,7 @@ def generate(ctx: click.Context, /, output: Path, games: int, **given: Any) -> N
     from game2048.kernels.jit import kernels_are_cached
     from recordings.datasets.hub_card import check_card
     from recordings.datasets.resumable import GrowingDataset
-    from recordings.datasets.statistics import Tally
+    from recordings.datasets.statistics import GameTally
     from solver_server.generate import players
     from solver_server.generate.run import Interrupts
 
@@ -135,7 +135,7 @@ def generate(ctx: click.Context, /, output: Path, games: int, **given: Any) -> N
     with Interrupts() as interrupts, GrowingDataset(output, mode) as dataset:
         if going_on and given["seed"] is None:
             plan = _with_seed_of(dataset, plan)
-        tally = Tally()
+        tally = GameTally()
         interrupted, played = _play(plan, games, dataset, tally, interrupts, given)
         if tally.games or not interrupted:
             dataset.finish()
@@ -196,7 +196,7 @@ def _play(
     plan: Plan,
     games: int,
     dataset: GrowingDataset,
-    tally: Tally,
+    tally: GameTally,
     interrupts: Interrupts,
     given: dict[str, Any],
 ) -> tuple[bool, int]:
@@ -237,7 +237,7 @@ def _play(
     return False, played
 
 
-def _told(game: GameColumns, games: int) -> str:
+def _told(game: GameArrays, games: int) -> str:
     """A game in lines, as a person watching it would note it down."""
     begun = f"🎯 Game {(game.info.game_number or 0) + 1}/{games}"
     plies = range(_MOVES_A_LINE, game.plies + 1, _MOVES_A_LINE)
@@ -251,7 +251,7 @@ def _told(game: GameColumns, games: int) -> str:
 def _report(
     plan: Plan,
     output: Path,
-    tally: Tally,
+    tally: GameTally,
     played: int,
     seconds: float,
     given: dict[str, Any],
@@ -260,7 +260,7 @@ def _report(
     import msgspec
 
     from recordings.datasets.hub_card import write_card
-    from recordings.datasets.statistics import as_text
+    from recordings.datasets.statistics import statistics_text
 
     statistics = tally.statistics()
     if given["card"]:
@@ -273,7 +273,7 @@ def _report(
         }
         click.echo(msgspec.json.encode(figures).decode())
         return
-    click.echo(as_text(statistics))
+    click.echo(statistics_text(statistics))
     click.echo(f"Seed: {plan.seed}")
     if interrupted:
         click.echo("\n⏸ Interrupted: --resume goes on")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from game2048.errors import SolverError
-from recordings.datasets.game_arrays import GameInfo, new_info
+from recordings.game_arrays import GameInfo, new_info
 from recordings.record import Outcome
 
 SOURCE = "self-play"

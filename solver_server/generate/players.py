@@ -17,7 +17,7 @@ from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
 from game2048.spawn import Spawner
 from recordings.datasets.formats.chunks import Chunk, encode_chunk
-from recordings.datasets.game_arrays import GameColumns
+from recordings.game_arrays import GameArrays
 from solver_server.engine import Decision, Engine, Limit
 from solver_server.engines import NETWORK_ENGINE, network_engine, spec_of
 from solver_server.generate.plan import Plan, decode_plan
@@ -31,7 +31,7 @@ GREEDY = "greedy"
 class Player(Protocol):
     """Plays the games of a plan. One instance serves one thread."""
 
-    def play(self, game: int) -> GameColumns:
+    def play(self, game: int) -> GameArrays:
         """The game of that number."""
         ...
 
@@ -49,7 +49,7 @@ class EnginePlayer:
         self._plan = plan
         self._limit = Limit(plan.depth, plan.time_ms)
 
-    def play(self, game: int) -> GameColumns:
+    def play(self, game: int) -> GameArrays:
         """See `Player.play`."""
         plan = self._plan
         spawner = Spawner(plan.seed, game)
@@ -67,7 +67,7 @@ class EnginePlayer:
             cells += board.cells
             if plan.metadata:
                 decisions.append(decision)
-        return GameColumns(
+        return GameArrays(
             plan.info(game, "game_over" if decision is None else "stopped"),
             np.frombuffer(cells, dtype=np.uint8).reshape(-1, plan.rows, plan.columns),
             np.frombuffer(directions, dtype=np.uint8),
@@ -77,7 +77,7 @@ class EnginePlayer:
 
 
 def _knowledge(decisions: list[Decision]) -> tuple[npt.NDArray[Any], ...]:
-    """What an engine knew at each move, as `GameColumns` has it."""
+    """What an engine knew at each move, as `GameArrays` has it."""
     if not decisions:
         return ()
     values = [

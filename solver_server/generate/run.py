@@ -10,9 +10,9 @@ from typing import Any
 
 from game2048.errors import RecordError
 from recordings.datasets.formats.chunks import Chunk, decode_chunk
-from recordings.datasets.game_arrays import GameColumns
 from recordings.datasets.resumable import GrowingDataset
-from recordings.datasets.statistics import Tally
+from recordings.datasets.statistics import GameTally
+from recordings.game_arrays import GameArrays
 from solver_server.generate.plan import Plan, encode_plan
 from solver_server.workers import Crew
 
@@ -63,7 +63,7 @@ class Interrupts:
             raise KeyboardInterrupt
 
 
-def take_stock(dataset: GrowingDataset, plan: Plan, tally: Tally, *, others: bool) -> int:
+def take_stock(dataset: GrowingDataset, plan: Plan, tally: GameTally, *, others: bool) -> int:
     """Count the games that a dataset has already.
 
     Args:
@@ -153,7 +153,7 @@ class Run:
             for chunk in self._ready.values():
                 self._dataset.set_aside(chunk)
 
-    def _is_mine(self, game: GameColumns) -> bool:
+    def _is_mine(self, game: GameArrays) -> bool:
         return self._plan.difference(game.info, game.size) is None
 
     def _hand_out(self, to_ask: int, last: int) -> int:

@@ -11,7 +11,7 @@ from game2048.errors import SolverError
 from game2048.kernels import grid
 from game2048.kernels.jit import kernel
 from game2048.spawn import game_state
-from recordings.datasets.game_arrays import GameColumns
+from recordings.game_arrays import GameArrays
 from solver_server.generate.plan import Plan
 from solver_server.ntuple.files.native import Network
 from solver_server.ntuple.network_ops import (
@@ -31,7 +31,7 @@ OVER, STOPPED = range(2)
 
 
 class Recording(NamedTuple):
-    """Where a game is written to; `GameColumns` says what the arrays are.
+    """Where a game is written to; `GameArrays` says what the arrays are.
 
     Attributes:
         cells: uint8 [capacity + 1, rows, columns].
@@ -203,7 +203,7 @@ class GreedyPlayer:
             np.zeros(capacity, dtype=np.int64),
         )
 
-    def play(self, game: int) -> GameColumns:
+    def play(self, game: int) -> GameArrays:
         """See `Player.play`."""
         plan = self._plan
         state = np.uint64(game_state(plan.seed, game))
@@ -216,7 +216,7 @@ class GreedyPlayer:
             self._recording = self._room(2 * room)  # once more, with room for all of it
         r = self._recording
         known = plan.metadata and plies > 0
-        return GameColumns(
+        return GameArrays(
             plan.info(game, "game_over" if over else "stopped"),
             r.cells[: plies + 1].copy(),
             r.directions[:plies].copy(),

@@ -17,10 +17,10 @@ from game2048.errors import PageError, RecordError, SolverError
 from game2048.spawn import Spawner
 from game2048.wire import DecisionMessage, GameOver
 from recordings.datasets.dataset_file import read_games
-from recordings.datasets.fast_verify import verify_columns
-from recordings.datasets.game_arrays import GameColumns
+from recordings.datasets.fast_verify import verify_arrays
 from recordings.datasets.resumable import GrowingDataset
-from recordings.datasets.statistics import Tally
+from recordings.datasets.statistics import GameTally
+from recordings.game_arrays import GameArrays
 from recordings.journal import GameJournal
 from scraper.page import MoveOutcome, Reading, Slid, Status
 
@@ -97,7 +97,7 @@ class Field:
         goal: Goal | None = None,
     ) -> None:
         self.path = path
-        self.tally = Tally()
+        self.tally = GameTally()
         self.dataset = GrowingDataset(path, "resume")
         self.archive = Archive(self.dataset, self.tally)
         self.most_tabs = self.tabs = 0
@@ -128,7 +128,7 @@ class Field:
     async def solver(self) -> AsyncIterator[tuple[Solver, Callable[[Board], str]]]:
         yield self._solver, lambda board: "first"
 
-    async def run(self) -> list[GameColumns]:
+    async def run(self) -> list[GameArrays]:
         with self.dataset:
             self.archive.take_stock()
             try:
@@ -143,7 +143,7 @@ async def test_the_games_of_all_pages_are_in_one_dataset(tmp_path: Path, extensi
     field = Field(tmp_path / f"games.{extension}", GOOD, FULL, games=7, tabs=3)
     games = await field.run()
     assert len(games) == field.tally.games == 7
-    assert all(verify_columns(game) is None for game in games)
+    assert all(verify_arrays(game) is None for game in games)
     assert {game.info.outcome for game in games} == {"game_over"}
     assert sorted(page.games for page in field.harvest.pages.values()) == [3, 4]
     assert field.most_tabs == 3

@@ -7,8 +7,8 @@ from support.dataset_games import late_game, played, with_search
 from game2048 import DIRECTIONS, Board, Direction
 from game2048.errors import RecordError
 from game2048.symmetry import isomorphs
-from recordings.datasets.augment import augment, direction_maps, images
-from recordings.datasets.fast_verify import verify_columns
+from recordings.datasets.augment import direction_maps, images_of, with_all_images
+from recordings.datasets.fast_verify import verify_arrays
 from recordings.datasets.identity import identity
 
 
@@ -33,9 +33,9 @@ def test_the_mirror_image_swaps_left_and_right() -> None:
 @pytest.mark.parametrize(("size", "count"), [((4, 4), 8), ((5, 5), 8), ((2, 7), 4)])
 def test_all_images_of_a_game_follow_the_rules_and_differ(size: tuple[int, int], count: int) -> None:
     game = with_search(played(*size, seed=8, max_moves=200))
-    found = list(images(game))
+    found = list(images_of(game))
     assert [image.info.symmetry for image in found] == list(range(count))
-    assert all(verify_columns(image) is None for image in found)
+    assert all(verify_arrays(image) is None for image in found)
     assert len({image.cells.tobytes() for image in found}) == count
     assert len({identity(image) for image in found}) == 1
     assert found[0].cells.tobytes() == game.cells.tobytes()
@@ -43,27 +43,27 @@ def test_all_images_of_a_game_follow_the_rules_and_differ(size: tuple[int, int],
 
 def test_what_the_engine_thought_turns_with_the_board() -> None:
     game = with_search(played(4, 4, 3))
-    for image in images(game):
+    for image in images_of(game):
         assert image.values is not None
         assert game.values is not None
         chosen = np.arange(game.plies)
         np.testing.assert_array_equal(
             image.values[chosen, image.directions], game.values[chosen, game.directions]
         )
-    mirrored = list(images(game))[1]
+    mirrored = list(images_of(game))[1]
     np.testing.assert_array_equal(
         mirrored.values[:, Direction.LEFT.index], game.values[:, Direction.RIGHT.index]
     )
 
 
 def test_games_come_one_after_the_other_with_their_images() -> None:
-    numbers = [image.info.symmetry for image in augment([late_game(), played(2, 3, 1)])]
+    numbers = [image.info.symmetry for image in with_all_images([late_game(), played(2, 3, 1)])]
     assert numbers == [*range(8), *range(4)]
 
 
 def test_an_image_is_not_turned_again() -> None:
     with pytest.raises(RecordError, match="image 3 of another already"):
-        list(augment([list(images(late_game()))[3]]))
+        list(with_all_images([list(images_of(late_game()))[3]]))
 
 
 def test_the_same_game_has_one_identity_and_another_one_has_another() -> None:

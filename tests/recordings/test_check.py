@@ -7,30 +7,30 @@ import pytest
 from support.dataset_games import hard_games, late_game, moveless, played
 from support.recorded import worked_game
 
-from recordings.datasets.fast_verify import verify_columns
-from recordings.datasets.game_arrays import GameColumns, columns_of, record_of
+from recordings.datasets.fast_verify import verify_arrays
+from recordings.game_arrays import GameArrays, arrays_of, record_of
 from recordings.replay import verify
 
 
 @pytest.mark.parametrize("number", range(len(hard_games())))
 def test_games_by_the_rules_have_no_fault(number: int) -> None:
-    assert verify_columns(hard_games()[number]) is None
+    assert verify_arrays(hard_games()[number]) is None
 
 
-def changed(game: GameColumns, ply: int, cell: int, exponent: int) -> GameColumns:
+def changed(game: GameArrays, ply: int, cell: int, exponent: int) -> GameArrays:
     cells = game.cells.copy()
     cells[ply].flat[cell] = exponent
     return dataclasses.replace(game, cells=cells)
 
 
-def faulty() -> list[GameColumns]:
+def faulty() -> list[GameArrays]:
     game = played(4, 4, 5)
     scores = game.scores.copy()
     scores[20] += 4
     turned = game.directions.copy()
     turned[10] = (turned[10] + 1) % 4
     empty = int(np.flatnonzero(game.cells[30] == 0)[0])
-    worked = columns_of(worked_game())
+    worked = arrays_of(worked_game())
     return [
         dataclasses.replace(game, scores=scores),
         dataclasses.replace(game, directions=turned),
@@ -51,17 +51,17 @@ def faulty() -> list[GameColumns]:
 @pytest.mark.parametrize("number", range(13))
 def test_what_breaks_the_rules_is_told_as_the_replay_tells_it(number: int) -> None:
     game = faulty()[number]
-    fault = verify_columns(game)
+    fault = verify_arrays(game)
     assert fault is not None
     assert fault == verify(record_of(game))
 
 
 def test_only_after_an_interrupted_game_s_last_move_the_spawn_may_be_missing() -> None:
-    game = columns_of(worked_game())
+    game = arrays_of(worked_game())
     cells = game.cells.copy()
     cells[-1] = [[1, 3], [2, 0]]  # left made no merge; the spawned 2 is taken away
     cut = dataclasses.replace(game, cells=cells)
-    assert verify_columns(cut.with_info(outcome="interrupted")) is None
-    fault = verify_columns(cut.with_info(outcome="stopped"))
+    assert verify_arrays(cut.with_info(outcome="interrupted")) is None
+    fault = verify_arrays(cut.with_info(outcome="stopped"))
     assert fault is not None
     assert fault.ply == 5

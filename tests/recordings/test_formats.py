@@ -20,13 +20,13 @@ from recordings.datasets import dataset_file
 from recordings.datasets.dataset_file import FORMATS, read_games, write_games
 from recordings.datasets.formats import writing
 from recordings.datasets.formats.chunks import PartWriter
-from recordings.datasets.game_arrays import GameColumns, record_of
+from recordings.game_arrays import GameArrays, record_of
 
 CHAIN = ["a.jsonl", "b.parquet", "c.h5", "d.csv", "e.json", "f.jsonl"]
 EXTENSIONS = [*FORMATS, ".part"]
 
 
-def write(path: Path, games: list[GameColumns]) -> Path:
+def write(path: Path, games: list[GameArrays]) -> Path:
     if path.suffix == ".part":
         writer = PartWriter(path)
         writer.write(games)
@@ -36,7 +36,7 @@ def write(path: Path, games: list[GameColumns]) -> Path:
     return path
 
 
-def assert_same(found: list[GameColumns], expected: list[GameColumns]) -> None:
+def assert_same(found: list[GameArrays], expected: list[GameArrays]) -> None:
     assert len(found) == len(expected)
     for number, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
         assert mine.info == theirs.info, number

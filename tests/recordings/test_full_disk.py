@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -46,7 +47,11 @@ for error in sorted(errors):
 def test_a_dataset_goes_on_after_the_disk_was_full(tmp_path: Path, extension: str) -> None:
     target = tmp_path / f"games{extension}"
     child = subprocess.run(
-        [sys.executable, "-c", GROWING, str(target)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", GROWING, str(target)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (child.returncode, child.stderr) == (0, "")
     told = child.stdout.splitlines()

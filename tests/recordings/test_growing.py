@@ -10,16 +10,16 @@ from game2048.errors import RecordError
 from recordings.datasets.dataset_file import FORMATS, read_games, write_games
 from recordings.datasets.formats import chunks
 from recordings.datasets.formats.chunks import Chunk, decode_chunk, encode_chunk
-from recordings.datasets.game_arrays import GameColumns
 from recordings.datasets.resumable import GrowingDataset, working_files
+from recordings.game_arrays import GameArrays
 
 
-def chunk(*games: GameColumns, first: int = 0) -> Chunk:
+def chunk(*games: GameArrays, first: int = 0) -> Chunk:
     return Chunk(first, len(games), list(games))
 
 
-def same(found: list[GameColumns], expected: list[GameColumns]) -> bool:
-    return len(found) == len(expected) and all(map(GameColumns.equals, found, expected))
+def same(found: list[GameArrays], expected: list[GameArrays]) -> bool:
+    return len(found) == len(expected) and all(map(GameArrays.equals, found, expected))
 
 
 def parts(path: Path) -> set[str]:
@@ -121,7 +121,7 @@ def test_every_cut_of_a_working_file_gives_back_the_whole_games(
             dataset.append(chunk(game, first=number))
     part = working_files(path)[0]
     whole = part.read_bytes()
-    ends = [end for _, end in chunks.scan(part)]
+    ends = [end for _, end in chunks.scan_chunks(part)]
     for cut in range(len(whole)):
         part.write_bytes(whole[:cut])
         expected = games[: sum(end <= cut for end in ends)]

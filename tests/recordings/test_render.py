@@ -22,8 +22,8 @@ CLASSIC = {
     4096: (60, 58, 50),
     131072: (60, 58, 50),
 }
-PAGE = (250, 248, 239)
-BOARD = (187, 173, 160)
+PAGE_COLOUR = (250, 248, 239)
+BOARD_COLOUR = (187, 173, 160)
 
 
 def colour_at(picture: Image.Image, x: int, y: int) -> tuple[int, ...]:
@@ -43,9 +43,9 @@ def test_tiles_have_the_classic_colours_where_they_stand(tile: int) -> None:
         for x, y in ((left + 8, top + 8), (left + 69, top + 69)):
             assert colour_at(picture, x, y) == CLASSIC[tile]
     assert colour_at(picture, 16 + 11 + 89 + 8, 101 + 8) == CLASSIC[0]
-    assert colour_at(picture, 16 + 5, 200) == BOARD
-    assert colour_at(picture, 2, 2) == PAGE
-    assert colour_at(picture, 16, 90) != BOARD  # the board's corner is round
+    assert colour_at(picture, 16 + 5, 200) == BOARD_COLOUR
+    assert colour_at(picture, 2, 2) == PAGE_COLOUR
+    assert colour_at(picture, 16, 90) != BOARD_COLOUR  # the board's corner is round
 
 
 def ink_box(picture: Image.Image, box: tuple[int, int, int, int], ground: tuple[int, ...]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ import pytest
 from support.dataset_games import played
 
 from game2048.errors import RecordError
-from recordings.datasets.augment import augment
+from recordings.datasets.augment import with_all_images
 from recordings.datasets.dataset_file import read_games, write_games
 from recordings.datasets.identity import identity
 from recordings.datasets.split import split_file
@@ -52,7 +52,7 @@ def test_the_seed_says_who_goes_where_and_the_order_does_not(source: Path, tmp_p
 
 def test_the_images_of_a_game_stay_together(source: Path, tmp_path: Path) -> None:
     split_file(source, tmp_path / "plain", seed=3)
-    write_games(tmp_path / "augmented.jsonl", augment(read_games(source)))
+    write_games(tmp_path / "augmented.jsonl", with_all_images(read_games(source)))
     assert split_file(tmp_path / "augmented.jsonl", tmp_path / "images", seed=3) == {
         "train": 8 * 14,
         "validation": 8 * 3,

@@ -4,17 +4,17 @@ import numpy as np
 from support.dataset_games import late_game, played
 from support.recorded import worked_game
 
-from recordings.datasets.game_arrays import GameColumns, columns_of, new_info
-from recordings.datasets.statistics import Tally, as_text
+from recordings.datasets.statistics import GameTally, statistics_text
+from recordings.game_arrays import GameArrays, arrays_of, new_info
 
 
 def ended(
     score: int, exponent: int, moves: int = 150, directions: tuple[int, ...] = (0, 1, 2, 3)
-) -> GameColumns:
+) -> GameArrays:
     """A game of which only what is counted is true."""
     cells = np.zeros((moves + 1, 4, 4), dtype=np.uint8)
     cells[-1, 0, 0] = exponent
-    return GameColumns(
+    return GameArrays(
         new_info(source="self-play", solver="hand", outcome="game_over"),
         cells,
         np.resize(np.array(directions, dtype=np.uint8), moves),
@@ -22,8 +22,8 @@ def ended(
     ).with_totals()
 
 
-def tally(*games: GameColumns) -> Tally:
-    counted = Tally()
+def tally(*games: GameArrays) -> GameTally:
+    counted = GameTally()
     for game in games:
         counted.add(game)
     return counted
@@ -68,7 +68,7 @@ def test_boards_on_which_2048_cannot_be_are_not_blamed_for_it() -> None:
 
 
 def test_games_of_other_programs_count_too() -> None:
-    game = columns_of(worked_game()).with_info(outcome=None)
+    game = arrays_of(worked_game()).with_info(outcome=None)
     s = tally(game, late_game()).statistics()
     assert s.outcomes == {"not recorded": 1, "stopped": 1}
     assert s.boards == {"2x2": 1, "4x4": 1}
@@ -76,7 +76,8 @@ def test_games_of_other_programs_count_too() -> None:
 
 
 def test_the_report_is_laid_out_as_the_specification_shows_it() -> None:
-    text = as_text(tally(ended(10_000, 10, 120), ended(20_000, 11, 160), ended(60_000, 12, 200)).statistics())
+    counted = tally(ended(10_000, 10, 120), ended(20_000, 11, 160), ended(60_000, 12, 200))
+    text = statistics_text(counted.statistics())
     assert text.splitlines() == [
         "📊 Dataset Statistics",
         "============================================================",

@@ -19,10 +19,10 @@ from support import first_engine
 
 from game2048.errors import RecordError, SolverError
 from recordings.datasets.dataset_file import read_games, write_games
-from recordings.datasets.fast_verify import verify_columns
+from recordings.datasets.fast_verify import verify_arrays
 from recordings.datasets.formats.chunks import Chunk
-from recordings.datasets.game_arrays import GameColumns
 from recordings.datasets.resumable import GrowingDataset, working_files
+from recordings.game_arrays import GameArrays
 from solver_server.cli.generate import generate
 from solver_server.engines import ENGINES
 from solver_server.ntuple.bundled import weights_for
@@ -45,7 +45,7 @@ def run(output: Path, *arguments: object) -> Result:
     return CliRunner().invoke(generate, words)
 
 
-def done(output: Path, *arguments: object) -> list[GameColumns]:
+def done(output: Path, *arguments: object) -> list[GameArrays]:
     result = run(output, *arguments)
     assert result.exit_code == 0, result.output
     return list(read_games(output))
@@ -75,7 +75,7 @@ def test_the_report_is_the_specification_s(tmp_path: Path) -> None:
     ]
     assert "Playing games: 100%" in result.stderr
     assert len((tmp_path / "new" / "games.jsonl").read_bytes().splitlines()) == 5
-    assert all(verify_columns(game) is None for game in read_games(tmp_path / "new" / "games.jsonl"))
+    assert all(verify_arrays(game) is None for game in read_games(tmp_path / "new" / "games.jsonl"))
 
 
 def test_json_has_the_figures_and_what_was_played(tmp_path: Path) -> None:

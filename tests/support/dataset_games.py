@@ -9,13 +9,13 @@ import numpy as np
 
 from game2048 import Board, Direction
 from game2048.spawn import Spawner
-from recordings.datasets.game_arrays import GameColumns, columns_of, new_info
+from recordings.game_arrays import GameArrays, arrays_of, new_info
 from recordings.record import Move, build_record
 
 TIMESTAMP = "2025-03-01T12:00:00+00:00"
 
 
-def played(rows: int, columns: int, seed: int, game: int = 0, max_moves: int = 10_000) -> GameColumns:
+def played(rows: int, columns: int, seed: int, game: int = 0, max_moves: int = 10_000) -> GameArrays:
     """A game of random legal moves, as self-play records it."""
     draw = random.Random(seed * 1000 + game)
     spawner = Spawner(seed, game)
@@ -38,10 +38,10 @@ def played(rows: int, columns: int, seed: int, game: int = 0, max_moves: int = 1
         seed=seed,
         timestamp=TIMESTAMP,
     )
-    return columns_of(record).with_info(game_number=game, depth=1)
+    return arrays_of(record).with_info(game_number=game, depth=1)
 
 
-def with_search(game: GameColumns, seed: int = 0) -> GameColumns:
+def with_search(game: GameArrays, seed: int = 0) -> GameArrays:
     """The game with what an engine might have known, in part."""
     draw = np.random.default_rng(seed)
     values = draw.normal(size=(game.plies, 4)) * 1e6
@@ -57,7 +57,7 @@ def with_search(game: GameColumns, seed: int = 0) -> GameColumns:
     )
 
 
-def late_game() -> GameColumns:
+def late_game() -> GameArrays:
     """Three moves around 32768, 65536 and 131072, by hand."""
     boards = [
         "32768 32768 65536 2 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0",  # left: 65536
@@ -70,7 +70,7 @@ def late_game() -> GameColumns:
     cells = np.stack(
         [np.frombuffer(Board.from_text(text).cells, dtype=np.uint8).reshape(4, 4) for text in boards]
     )
-    return GameColumns(
+    return GameArrays(
         new_info(source="https://example.org/?a=1,2", solver="hand", outcome="stopped", timestamp=TIMESTAMP),
         cells,
         np.array([name.index for name in names], dtype=np.uint8),
@@ -78,7 +78,7 @@ def late_game() -> GameColumns:
     ).with_totals()
 
 
-def moveless(game: GameColumns) -> GameColumns:
+def moveless(game: GameArrays) -> GameArrays:
     """A game that was stopped before its first move."""
     return (
         dataclasses.replace(
@@ -89,7 +89,7 @@ def moveless(game: GameColumns) -> GameColumns:
     )
 
 
-def hard_games() -> list[GameColumns]:
+def hard_games() -> list[GameArrays]:
     """All sizes mixed, tiles past the nibbles, searches in part, odd texts, missing fields, no moves."""
     first = played(4, 4, 1)
     odd = 'a "quoted",\nbroken line; ünïcödé ✓'

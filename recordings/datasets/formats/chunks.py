@@ -18,14 +18,14 @@ import numpy as np
 
 from game2048.errors import RecordError
 from recordings.datasets.formats import writing
-from recordings.datasets.game_arrays import GameColumns, GameInfo
+from recordings.game_arrays import GameArrays, GameInfo
 from recordings.jsonl import write_whole
 
-SUFFIX = ".part"
+PART_SUFFIX = ".part"
 
 _MAGIC = b"bot2048 games 1\n"
 _HEAD = struct.Struct("<II")  # length and CRC-32 of the message
-_DTYPES = (np.uint8, np.uint8, np.int64, np.float64, np.int64, np.int16)  # as `GameColumns.arrays`
+_DTYPES = (np.uint8, np.uint8, np.int64, np.float64, np.int64, np.int16)  # as `GameArrays.arrays`
 _MAX_FRAME = (1 << 32) - 1
 
 logger = getLogger(__name__)
@@ -57,7 +57,7 @@ class Chunk(msgspec.Struct, frozen=True):
 
     first: int
     played: int
-    games: list[GameColumns]
+    games: list[GameArrays]
     seconds: float = 0.0
 
 
@@ -93,7 +93,7 @@ def decode_chunk(message: bytes) -> Chunk:
         raise RecordError(f"not a message of games: {error}") from error
 
 
-def _game(game: _Game) -> GameColumns:
+def _game(game: _Game) -> GameArrays:
     arrays: list[Any] = [
         None if data is None else np.frombuffer(data, dtype=dtype)
         for data, dtype in zip(game.arrays, _DTYPES, strict=True)
@@ -104,7 +104,7 @@ def _game(game: _Game) -> GameColumns:
     plies = arrays[1].size
     if len(arrays[0]) != plies + 1 or arrays[2].size != plies + 1:
         raise ValueError("its arrays differ in length")
-    return GameColumns(game.info, *arrays)
+    return GameArrays(game.info, *arrays)
 
 
 class SpoolWriter:
@@ -133,7 +133,7 @@ class SpoolWriter:
 
         Args:
             path: made when missing.
-            keep: how many bytes of what is there to keep; `scan` tells them.
+            keep: how many bytes of what is there to keep; `scan_chunks` tells them.
 
         Raises:
             RecordError: it cannot be written.
@@ -167,12 +167,12 @@ class SpoolWriter:
         self._file.close()
 
 
-def is_empty(path: Path) -> bool:
+def has_no_chunks(path: Path) -> bool:
     """Whether a file has no chunk, not even a part of one."""
     return path.stat().st_size <= len(_MAGIC)
 
 
-def scan(path: Path) -> Iterator[tuple[bytes, int]]:
+def scan_chunks(path: Path) -> Iterator[tuple[bytes, int]]:
     """The messages of a file, each with the offset behind it; one that was cut off at the end is left out.
 
     Raises:
@@ -202,18 +202,18 @@ def scan(path: Path) -> Iterator[tuple[bytes, int]]:
         raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def chunks(path: Path) -> Iterator[Chunk]:
+def read_chunks(path: Path) -> Iterator[Chunk]:
     """The chunks of a file."""
-    for message, end in scan(path):
+    for message, end in scan_chunks(path):
         try:
             yield decode_chunk(message)
         except RecordError as error:
             raise RecordError(f"{path}, before byte {end}: {error}") from error
 
 
-def read(path: Path) -> Iterator[GameColumns]:
+def read_part(path: Path) -> Iterator[GameArrays]:
     """The games of a file, one at a time."""
-    for chunk in chunks(path):
+    for chunk in read_chunks(path):
         yield from chunk.games
 
 
@@ -226,7 +226,7 @@ class PartWriter:
         self._spool = SpoolWriter(path, self._draft.file)
         self._count = 0
 
-    def write(self, games: Sequence[GameColumns]) -> None:
+    def write(self, games: Sequence[GameArrays]) -> None:
         """Add games."""
         self._spool.append(encode_chunk(Chunk(self._count, len(games), list(games))))
         self._count += len(games)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from game2048.board import highest_exponent
 from game2048.errors import RecordError
 from game2048.size import MAX_SIDE, MIN_SIDE
-from recordings.datasets.game_arrays import MISSING, GameColumns, GameInfo
+from recordings.game_arrays import MISSING, GameArrays, GameInfo
 
 Column = npt.NDArray[Any]
 
@@ -65,7 +65,7 @@ def pack_nibbles(cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     return np.where(too_large, np.uint64(0), packed)
 
 
-def move_table(games: Sequence[GameColumns], first: int) -> MoveTable:
+def move_table(games: Sequence[GameArrays], first: int) -> MoveTable:
     """The moves of some games.
 
     Args:
@@ -161,7 +161,7 @@ class GameRow(msgspec.Struct, frozen=True):
     final_cells: bytes
 
 
-def game_rows(games: Iterable[GameColumns]) -> list[GameRow]:
+def game_rows(games: Iterable[GameArrays]) -> list[GameRow]:
     """The table of games."""
     return [
         GameRow(game.info, *game.size, game.plies, game.final_score, game.cells[-1].tobytes())
@@ -213,7 +213,7 @@ class MoveRows:
         return [(name, getattr(self, name)) for name in self.__slots__]
 
 
-def assemble(path: Any, rows: Iterable[GameRow], moves: Iterator[MoveRows]) -> Iterator[GameColumns]:
+def assemble(path: Any, rows: Iterable[GameRow], moves: Iterator[MoveRows]) -> Iterator[GameArrays]:
     """The games that two tables hold, one at a time.
 
     Args:
@@ -243,13 +243,13 @@ def assemble(path: Any, rows: Iterable[GameRow], moves: Iterator[MoveRows]) -> I
         raise RecordError(f"{path} has moves of games that its table of games does not know")
 
 
-def _game_of(row: GameRow, moves: MoveRows | None, number: int) -> GameColumns:
+def _game_of(row: GameRow, moves: MoveRows | None, number: int) -> GameArrays:
     height, width, plies = row.rows, row.columns, row.plies
     if not (MIN_SIDE <= height <= MAX_SIDE and MIN_SIDE <= width <= MAX_SIDE):
         raise RecordError(f"a board of {height}×{width} is not supported: expected 2 to 8 rows and columns")
     final = np.frombuffer(row.final_cells, dtype=np.uint8)
     if moves is None:
-        return GameColumns(
+        return GameArrays(
             row.info,
             _checked(final, 1, height, width),
             np.zeros(0, dtype=np.uint8),
@@ -263,7 +263,7 @@ def _game_of(row: GameRow, moves: MoveRows | None, number: int) -> GameColumns:
         )
     if (moves.directions > 3).any():
         raise RecordError("a direction is unknown: expected up, right, down or left")
-    return GameColumns(
+    return GameArrays(
         info=row.info,
         cells=_checked(np.concatenate([moves.flat, final]), plies + 1, height, width),
         directions=moves.directions,

@@ -20,7 +20,7 @@ from game2048.direction import DIRECTIONS, Direction
 from game2048.errors import RecordError, RulesError
 from recordings.datasets.formats import columnar, writing
 from recordings.datasets.formats.columnar import OUTCOMES, GameRow, MoveRows, MoveTable
-from recordings.datasets.game_arrays import MISSING, GameColumns, GameInfo, tiles_of
+from recordings.game_arrays import MISSING, GameArrays, GameInfo, tiles_of
 
 _READ_ROWS = 1 << 13
 _NAMES = [direction.value for direction in DIRECTIONS]
@@ -50,11 +50,11 @@ class CsvWriter:
         self._moves.writerow(MOVE_COLUMNS)
         self._games.writerow(GAME_COLUMNS)
 
-    def write(self, games: Sequence[GameColumns]) -> None:
+    def write(self, games: Sequence[GameArrays]) -> None:
         """Add games."""
         self._batcher.add(games)
 
-    def _write_batch(self, games: Sequence[GameColumns], first: int) -> None:
+    def _write_batch(self, games: Sequence[GameArrays], first: int) -> None:
         try:
             self._moves.writerows(_move_lines(games, columnar.move_table(games, first)))
             self._games.writerows(
@@ -81,7 +81,7 @@ class CsvWriter:
             draft.discard()
 
 
-def _move_lines(games: Sequence[GameColumns], table: MoveTable) -> Iterable[Sequence[Any]]:
+def _move_lines(games: Sequence[GameArrays], table: MoveTable) -> Iterable[Sequence[Any]]:
     columns = table.columns
     spawns = columns["spawn_exponent"]
     texts: dict[str, list[Any]] = {
@@ -102,7 +102,7 @@ def _move_lines(games: Sequence[GameColumns], table: MoveTable) -> Iterable[Sequ
     return zip(*(texts[name] for name in MOVE_COLUMNS), strict=True)
 
 
-def _afterstates(games: Sequence[GameColumns], table: MoveTable) -> Iterator[npt.NDArray[np.uint8]]:
+def _afterstates(games: Sequence[GameArrays], table: MoveTable) -> Iterator[npt.NDArray[np.uint8]]:
     flat = table.after.reshape(-1)
     at = 0
     for game in games:
@@ -136,7 +136,7 @@ def _game_field(value: Any) -> Any:
 # -- reading --------------------------------------------------------------------------------------------
 
 
-def read(path: Path) -> Iterator[GameColumns]:
+def read_csv(path: Path) -> Iterator[GameArrays]:
     """The games of both files, one at a time."""
     pair = writing.Pair(path)
     pair.require()

@@ -14,7 +14,7 @@ from game2048.direction import DIRECTIONS
 from game2048.errors import RecordError
 from recordings.datasets.formats import columnar, writing
 from recordings.datasets.formats.columnar import OPTIONAL_NUMBERS, OUTCOMES, GameRow, MoveRows
-from recordings.datasets.game_arrays import MISSING, GameColumns
+from recordings.game_arrays import MISSING, GameArrays
 
 _READ_ROWS = 1 << 16
 _CHUNK_ROWS = 1 << 13
@@ -79,11 +79,11 @@ class Hdf5Writer:
         self._file.create_group("moves", track_order=True)
         self._file.create_group("games", track_order=True)
 
-    def write(self, games: Sequence[GameColumns]) -> None:
+    def write(self, games: Sequence[GameArrays]) -> None:
         """Add games."""
         self._batcher.add(games)
 
-    def _write_batch(self, games: Sequence[GameColumns], first: int) -> None:
+    def _write_batch(self, games: Sequence[GameArrays], first: int) -> None:
         try:
             self._add("moves", _move_arrays(games, first))
             self._add("games", _game_arrays(columnar.game_rows(games), first))
@@ -133,7 +133,7 @@ class Hdf5Writer:
         self._draft.discard()
 
 
-def _move_arrays(games: Sequence[GameColumns], first: int) -> dict[str, npt.NDArray[Any]]:
+def _move_arrays(games: Sequence[GameArrays], first: int) -> dict[str, npt.NDArray[Any]]:
     h5py = _h5py()
     table = columnar.move_table(games, first)
     columns = dict(table.columns)
@@ -173,7 +173,7 @@ def _numbers(numbers: Sequence[int | None]) -> npt.NDArray[np.int64]:
 # -- reading --------------------------------------------------------------------------------------------
 
 
-def read(path: Path) -> Iterator[GameColumns]:
+def read_hdf5(path: Path) -> Iterator[GameArrays]:
     """The games of a file, one at a time."""
     h5py = _h5py()
     try:

@@ -11,7 +11,7 @@ import numpy as np
 from game2048.direction import DIRECTIONS
 from game2048.errors import RecordError
 from recordings.datasets.formats import writing
-from recordings.datasets.game_arrays import GameColumns, columns_of, record_of, tiles_of
+from recordings.game_arrays import GameArrays, arrays_of, record_of, tiles_of
 from recordings.jsonl import MAX_LINE_BYTES, read_records
 from recordings.record import GameRecord, decode_record, encode_record
 
@@ -19,7 +19,7 @@ _NO_MOVES = b'"moves":[]'
 _DIRECTION_TEXTS = [f'],"direction":"{direction.value}","score":' for direction in DIRECTIONS]
 
 
-def line_of(game: GameColumns) -> bytes:
+def line_of(game: GameArrays) -> bytes:
     """The line of a game: `encode_record` of its record, without a Python object for every tile.
 
     Raises:
@@ -37,7 +37,7 @@ def line_of(game: GameColumns) -> bytes:
     return line
 
 
-def _without_moves(game: GameColumns) -> GameRecord:
+def _without_moves(game: GameArrays) -> GameRecord:
     return GameRecord(
         final_score=game.final_score,
         final_board=tiles_of(game.cells[-1]),
@@ -46,7 +46,7 @@ def _without_moves(game: GameColumns) -> GameRecord:
     )
 
 
-def _moves_text(game: GameColumns) -> str:
+def _moves_text(game: GameArrays) -> str:
     rows, columns = game.size
     # Boards repeat few rows: each distinct one is spelled once.
     wide = np.zeros((game.plies * rows, 8), dtype=np.uint8)
@@ -77,7 +77,7 @@ class LinesWriter:
         self._draft.file.write(self.opening)  # into its buffer
         self._count = 0
 
-    def write(self, games: Sequence[GameColumns]) -> None:
+    def write(self, games: Sequence[GameArrays]) -> None:
         """Add games."""
         try:
             for game in games:
@@ -88,7 +88,7 @@ class LinesWriter:
         except OSError as error:
             raise writing.unwritable(self._path, error) from error
 
-    def _text(self, game: GameColumns) -> bytes:
+    def _text(self, game: GameArrays) -> bytes:
         return line_of(game)
 
     def close(self) -> None:
@@ -109,20 +109,20 @@ class ArrayWriter(LinesWriter):
 
     opening, between, closing = b"[\n", b",\n", b"\n]\n"
 
-    def _text(self, game: GameColumns) -> bytes:
+    def _text(self, game: GameArrays) -> bytes:
         return line_of(game).rstrip(b"\n")
 
 
 # -- reading --------------------------------------------------------------------------------------------
 
 
-def read_lines(path: Path) -> Iterator[GameColumns]:
+def read_lines(path: Path) -> Iterator[GameArrays]:
     """The games of a file of lines; one cut off at the end is left out with a warning."""
     for number, record in enumerate(read_records(path, skip_torn=True), 1):
         yield _columns(path, number, record)
 
 
-def read_array(path: Path) -> Iterator[GameColumns]:
+def read_array(path: Path) -> Iterator[GameArrays]:
     """The games of a JSON array: one at a time where it has a game a line, else all at once."""
     number = 0
     try:
@@ -144,7 +144,7 @@ def read_array(path: Path) -> Iterator[GameColumns]:
         raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _read_whole(path: Path) -> Iterator[GameColumns]:
+def _read_whole(path: Path) -> Iterator[GameArrays]:
     try:
         games = msgspec.json.decode(path.read_bytes(), type=list[msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -157,8 +157,8 @@ def _read_whole(path: Path) -> Iterator[GameColumns]:
         yield _columns(path, number, record)
 
 
-def _columns(path: Path, number: int, record: GameRecord) -> GameColumns:
+def _columns(path: Path, number: int, record: GameRecord) -> GameArrays:
     try:
-        return columns_of(record)
+        return arrays_of(record)
     except RecordError as error:
         raise RecordError(f"{path}, game {number}: {error}") from error

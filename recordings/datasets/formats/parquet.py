@@ -22,7 +22,7 @@ from recordings.datasets.formats.columnar import (
     MoveRows,
     MoveTable,
 )
-from recordings.datasets.game_arrays import GameColumns, GameInfo
+from recordings.game_arrays import GameArrays, GameInfo
 
 _READ_ROWS = 1 << 16
 _DIRECTION_NAMES = [direction.value for direction in DIRECTIONS]
@@ -118,11 +118,11 @@ class ParquetWriter:
             write_statistics=["game", "ply", "score", "final_score", "max_tile"],
         )
 
-    def write(self, games: Sequence[GameColumns]) -> None:
+    def write(self, games: Sequence[GameArrays]) -> None:
         """Add games."""
         self._batcher.add(games)
 
-    def _write_batch(self, games: Sequence[GameColumns], first: int) -> None:
+    def _write_batch(self, games: Sequence[GameArrays], first: int) -> None:
         pa, _ = _arrow()
         try:
             self._moves.write_table(_arrow_moves(columnar.move_table(games, first)))
@@ -205,7 +205,7 @@ def _arrow_games(rows: Sequence[GameRow], first: int) -> Any:
 # -- reading --------------------------------------------------------------------------------------------
 
 
-def read(path: Path) -> Iterator[GameColumns]:
+def read_parquet(path: Path) -> Iterator[GameArrays]:
     """The games of both files, one at a time."""
     pa, pq = _arrow()
     pair = writing.Pair(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 from game2048.errors import RecordError
 from recordings.atomic import Draft
 from recordings.datasets.formats.columnar import BATCH_PLIES
-from recordings.datasets.game_arrays import GameColumns
+from recordings.game_arrays import GameArrays
 
 GAMES_INFIX = ".games"
 
@@ -84,13 +84,13 @@ class Batcher:
         write: takes the games of a piece and the number of the first of them.
     """
 
-    def __init__(self, write: Callable[[Sequence[GameColumns], int], None]) -> None:
+    def __init__(self, write: Callable[[Sequence[GameArrays], int], None]) -> None:
         self._write = write
-        self._games: list[GameColumns] = []
+        self._games: list[GameArrays] = []
         self._plies = 0
         self._first = 0
 
-    def add(self, games: Sequence[GameColumns]) -> None:
+    def add(self, games: Sequence[GameArrays]) -> None:
         """Take games; where pieces are cut depends on the games alone, not on how they come in."""
         for game in games:
             self._games.append(game)

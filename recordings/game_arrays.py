@@ -47,7 +47,7 @@ class GameInfo(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GameColumns:
+class GameArrays:
     """One game of n moves.
 
     Attributes:
@@ -84,17 +84,17 @@ class GameColumns:
         """The score after the last move."""
         return int(self.scores[-1])
 
-    def with_info(self, **changes: Any) -> GameColumns:
+    def with_info(self, **changes: Any) -> GameArrays:
         """This game with some of its info changed; the arrays are shared."""
         return replace(self, info=msgspec.structs.replace(self.info, **changes))
 
-    def with_totals(self) -> GameColumns:
+    def with_totals(self) -> GameArrays:
         """This game with the totals that follow from its arrays."""
         top = int(self.cells[-1].max())
         tile = 1 << top if top else 0
         return self.with_info(total_moves=self.plies, max_tile=tile, won=tile >= WINNING_TILE)
 
-    def equals(self, other: GameColumns) -> bool:
+    def equals(self, other: GameArrays) -> bool:
         """Whether both hold the same game to the last bit."""
         return self.info == other.info and all(
             (mine is None) == (theirs is None) and (mine is None or theirs is None or _same(mine, theirs))
@@ -118,7 +118,7 @@ def new_info(
     timestamp: str | None = None,
     **more: Any,
 ) -> GameInfo:
-    """The info of a game that was just played; `GameColumns.with_totals` fills in the totals."""
+    """The info of a game that was just played; `GameArrays.with_totals` fills in the totals."""
     return GameInfo(
         0,
         0,
@@ -135,14 +135,14 @@ def new_info(
 # -- from records ---------------------------------------------------------------------------------------
 
 
-def columns_of(record: GameRecord) -> GameColumns:
+def arrays_of(record: GameRecord) -> GameArrays:
     """The arrays of a record. An empty text counts as missing.
 
     Raises:
         RecordError: a board is none of the rules, boards differ in size, or a number is out of range.
     """
     moves = record.moves
-    return GameColumns(
+    return GameArrays(
         info=_info_of(record),
         cells=cells_of([*(move.board for move in moves), record.final_board]),
         directions=np.array([_INDEX[move.direction] for move in moves], dtype=np.uint8),
@@ -229,8 +229,8 @@ def tiles_of(cells: npt.NDArray[np.uint8]) -> Any:
     return np.where(cells > 0, np.int64(1) << cells.astype(np.int64), 0).tolist()
 
 
-def record_of(game: GameColumns) -> GameRecord:
-    """The record of a game; the inverse of `columns_of`."""
+def record_of(game: GameArrays) -> GameRecord:
+    """The record of a game; the inverse of `arrays_of`."""
     boards = tiles_of(game.cells)
     scores = game.scores.tolist()
     names = [_NAMES[index] for index in game.directions.tolist()]
@@ -243,7 +243,7 @@ def record_of(game: GameColumns) -> GameRecord:
     )
 
 
-def _moves_with_search(game: GameColumns, boards: Any, names: Any, scores: Any) -> list[Move]:
+def _moves_with_search(game: GameArrays, boards: Any, names: Any, scores: Any) -> list[Move]:
     plies = game.plies
     values = np.full((plies, 4), np.nan) if game.values is None else game.values
     rows = values.tolist()
