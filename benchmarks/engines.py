@@ -36,7 +36,7 @@ class Played:
 def made(engine: str, tables: bool, limit: Limit, size: tuple[int, int] = (4, 4)) -> Engine:
     """An engine, its kernels compiled."""
     agent = (with_tables(spec_of(engine)) if tables else spec_of(engine)).create()
-    agent.choose(Board.empty(*size).with_tile(0, 1).with_tile(3, 1), limit)
+    agent.choose(Board(*size).with_tile(0, 1).with_tile(3, 1), limit)
     return agent
 
 

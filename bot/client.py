@@ -25,7 +25,7 @@ from websockets.exceptions import (
 
 from game2048.board import Board
 from game2048.direction import Direction
-from game2048.errors import SolverError, WireError
+from game2048.errors import SolverError, SolverRefusedError, WireError
 from game2048.net import authorization, is_loopback
 from game2048.wire import (
     MAX_MESSAGE_BYTES,
@@ -45,18 +45,6 @@ log = logging.getLogger(__name__)
 
 UrlSource = Callable[[], Awaitable[str]]
 """Says where the server is now; asked before every attempt to connect (`OwnServer.ensure_running`)."""
-
-
-class SolverRefusedError(SolverError):
-    """The server answered a request with an error.
-
-    Attributes:
-        code: the error's stable name (docs/protocol.md).
-    """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 @dataclass(frozen=True, slots=True)

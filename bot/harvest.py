@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.client import SolverClient, SolverRefusedError
+from bot.client import SolverClient
 from bot.options import SolverOptions, rate_for
 from bot.own_server import OwnServer
 from bot.player import GamePlayer, Goal, Progress, Solver
 from game2048.board import Board
-from game2048.errors import PageError, RecordError
+from game2048.errors import PageError, RecordError, SolverRefusedError
 from game2048.wire import DecisionMessage, GameOver
 from recordings.datasets.formats.chunks import Chunk
 from recordings.datasets.resumable import GrowingDataset, Mode

@@ -1,6 +1,6 @@
 """The rules of 2048: boards, slides, spawns, symmetries, and the messages of the wire. No I/O.
 
-Importing this package loads no compiled kernel; those live in `bitboard`, `grid` and `spawn`.
+Importing this package loads no compiled kernel; those are in `game2048.kernels`.
 """
 
 from game2048.board import Board, Slide

@@ -1,4 +1,4 @@
-"""The four directions, in the one order that every array of four in this project follows."""
+"""The four directions, in the order that every array of four in this project follows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from game2048.errors import RulesError
 
 
 class Direction(enum.Enum):
-    """A move. Its ``value`` is its name on the wire, in records and on the command line.
+    """A direction of a move: UP, RIGHT, DOWN or LEFT.
 
-    The order is UP, RIGHT, DOWN, LEFT; ``index`` (0 to 3) exists for kernels and arrays alone
-    and never crosses a boundary.
+    Its ``value`` is its name on the wire, in records and on the command line. Its ``index`` (0 to 3) is for
+    kernels and arrays only.
     """
 
     UP = "up"
@@ -21,20 +21,20 @@ class Direction(enum.Enum):
 
     @property
     def index(self) -> int:
-        """The place of this direction in arrays of four."""
+        """The place of this direction in arrays of four, 0 to 3."""
         return _INDEX[self]
 
     @classmethod
     def parse(cls, name: object) -> Direction:
-        """The direction of that name.
+        """Return the direction of a name: ``up``, ``right``, ``down`` or ``left``.
 
         Raises:
-            RulesError: there is none.
+            RulesError: the name is unknown.
         """
         try:
             return cls(name)
         except ValueError:
-            raise RulesError(f"direction {name!r} is unknown: expected up, right, down or left") from None
+            raise RulesError(f"direction {name!r} is unknown; expected up, right, down or left") from None
 
     def __str__(self) -> str:
         return self.value

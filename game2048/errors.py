@@ -1,35 +1,53 @@
-"""The errors of the whole project: one tree, each package its branch.
+"""The errors of the whole project: one tree, one branch for each package.
 
     Error2048
-    ├── RulesError (ValueError)   a board, tile, direction or seed the rules do not know   game2048
-    ├── WireError (ValueError)    a message that is not of the protocol                    game2048
-    ├── RecordError               a game record that cannot be read, written or believed   recordings
-    ├── PageError                 a page or a browser that cannot be played                scraper
-    └── SolverError               an engine, a server or a training that cannot go on      solver_server
+    ├── RulesError (ValueError)     the rules do not allow a board, tile, direction or seed   game2048
+    │   └── GameOverError           a move is asked for on a board that has none
+    ├── WireError (ValueError)      a message breaks the protocol                             game2048
+    ├── RecordError                 a game record cannot be read, written or trusted          recordings
+    ├── PageError                   a page or a browser cannot be played                      scraper
+    └── SolverError                 an engine, a server or a training run failed              solver_server
+        └── SolverRefusedError      the solver server answered with an error
 
-Every message says what is wrong, the value, what was expected and what to try.
-Only the command line catches the root.
+Every message says what is wrong, the value, what was expected and what to try. The fields of an error carry
+the same facts for programs. Only the command line catches the root.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # raises these errors, so it imports this module
+    from game2048.board import Board
 
 
 class Error2048(Exception):
-    """The root of every error this project raises on purpose."""
+    """The root of all errors that this project raises on purpose."""
 
 
 class RulesError(Error2048, ValueError):
-    """A board, tile, direction or seed that the rules of 2048 do not know."""
+    """The rules of 2048 do not allow a board, a tile, a direction or a seed."""
+
+
+class GameOverError(RulesError):
+    """No direction changes the board, so there is no move to choose.
+
+    Attributes:
+        board: the board at the end of the game.
+    """
+
+    def __init__(self, board: Board) -> None:
+        super().__init__(f"the game is over on {board.text()!r}; expected a board with a legal move")
+        self.board = board
 
 
 class WireError(Error2048, ValueError):
-    """A message that is not of the wire protocol.
+    """A message breaks the wire protocol.
 
     Attributes:
-        code: the short, stable name of the fault, as sent in an ``error`` message.
-        request_id: the ``id`` of the offending request, where it could be read.
+        code: short, stable name of the fault, as an ``error`` message carries it.
+        request_id: ``id`` of the request; ``None`` if it could not be read.
     """
 
     def __init__(self, code: str, message: str, request_id: int | str | None = None) -> None:
@@ -39,11 +57,11 @@ class WireError(Error2048, ValueError):
 
 
 class RecordError(Error2048):
-    """A game record that cannot be read, written or believed.
+    """A game record cannot be read, written or trusted.
 
     Attributes:
-        path: the file, where one is known.
-        line: the line in it, counted from 1, where one is known.
+        path: the file; ``None`` if unknown.
+        line: line of the file, counted from 1; ``None`` if unknown.
     """
 
     def __init__(self, message: str, *, path: Path | None = None, line: int | None = None) -> None:
@@ -53,11 +71,11 @@ class RecordError(Error2048):
 
 
 class PageError(Error2048):
-    """A page or a browser that cannot be played.
+    """A page or a browser cannot be played.
 
     Attributes:
-        url: the address of the page, where one is known.
-        reader: the name of the reader that saw the board, where one did.
+        url: address of the page; ``None`` if unknown.
+        reader: name of the reader that saw the board; ``None`` if none did.
     """
 
     def __init__(self, message: str, *, url: str | None = None, reader: str | None = None) -> None:
@@ -67,4 +85,16 @@ class PageError(Error2048):
 
 
 class SolverError(Error2048):
-    """An engine, a solver server or a training run that cannot go on."""
+    """An engine, a solver server or a training run failed."""
+
+
+class SolverRefusedError(SolverError):
+    """The solver server answered a request with an error.
+
+    Attributes:
+        code: short, stable name of the fault (docs/protocol.md).
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code

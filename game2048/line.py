@@ -1,7 +1,8 @@
-"""How one line of tiles slides: the rules of 2048, stated once.
+"""How one line of tiles slides: the rule of 2048.
 
-`slide_line` is plain Python within the subset that numba compiles. `Board` calls it as it is, so that the
-client needs no compiled kernel; `grid` and `bitboard` compile it. There is no second statement of the rules.
+`Board` calls `slide_line` as plain Python, so the client needs no compiled kernel. `grid` and `bitboard`
+compile the same function. Code that slides lines under other rules says so: endgame tables with locked cells
+(`solver_server.tables`), and pages with rule variants or unknown tiles (`scraper`).
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from typing import Any
 def slide_line(line: Any, length: int) -> int:
     """Slide the first ``length`` exponents of ``line`` towards its start, in place.
 
-    Tiles move until blocked; two equal tiles merge into one of the next exponent; a merged tile does not
-    merge again in the same move; of three equal ones the two nearest the start merge.
+    Tiles move until something blocks them. Two equal tiles merge into one tile of the next exponent. A merged
+    tile does not merge again in the same move. Of three equal tiles the two nearest to the start merge.
 
     Args:
         line: mutable sequence of exponents (0 = empty); a list, a bytearray or an integer array.
-        length: how many of its entries form the line.
+        length: number of entries that form the line.
 
     Returns:
-        The merge reward: the sum of the face values of the tiles made.
+        The merge reward: the sum of the face values of the merged tiles.
     """
     reward = 0
     fill = 0  # where the next tile comes to rest

@@ -13,7 +13,7 @@ _TEXT = re.compile(r"\s*(\d{1,2})\s*(?:[x×X]\s*(\d{1,2})\s*)?", re.ASCII)
 
 
 class Size(NamedTuple):
-    """Rows and columns of a board, as ``4x4`` in commands and files.
+    """Rows and columns of a board; ``4x4`` in commands and files.
 
     Attributes:
         rows: 2 to 8.
@@ -36,7 +36,7 @@ class Size(NamedTuple):
         return cls(int(match[1]), int(match[2] or match[1])).checked()
 
     def checked(self) -> Size:
-        """This size.
+        """Return this size, if it is supported.
 
         Raises:
             RulesError: a side is not 2 to 8.

@@ -1,8 +1,8 @@
-"""The spawn rule: a 2 with probability 0.9, a 4 with 0.1, on a cell drawn uniformly from the empty ones.
+"""The spawn rule: a 2 with probability 0.9, a 4 with 0.1, on an empty cell drawn uniformly.
 
-The draw is seeded and the same on every machine, in Python and in kernels: SplitMix64 (Steele, Lea & Flood,
-OOPSLA 2014, doi:10.1145/2660193.2660195), one 64-bit number a spawn, its upper half for the cell, its lower
-half for the tile. `next_random` and `pick` are plain Python within the subset that numba compiles.
+The spawns of a seed are the same on every machine, in Python and in kernels. The generator is SplitMix64
+(Steele, Lea & Flood, OOPSLA 2014, doi:10.1145/2660193.2660195). Each spawn takes one 64-bit number: its upper
+half chooses the cell, its lower half the tile. numba can compile `next_random` and `pick` as they are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FOUR_BELOW = 429496730  # 0.1 · 2**32, rounded up
 
 
 def next_random(state: Any) -> Any:
-    """The next state of the generator and the number drawn, both of 64 bits."""
+    """Return the next state of the generator and the number drawn, 64 bits each."""
     state = (state + 0x9E3779B97F4A7C15) & _MASK
     z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
@@ -28,14 +28,14 @@ def next_random(state: Any) -> Any:
 
 
 def pick(number: Any, empties: Any) -> Any:
-    """The spawn that a 64-bit number stands for.
+    """Return the spawn that a random number selects.
 
     Args:
-        number: as drawn by `next_random`.
-        empties: how many cells are empty, at least 1 (in kernels a uint64).
+        number: 64 bits from `next_random`.
+        empties: number of empty cells, at least 1 (in kernels a uint64).
 
     Returns:
-        Which of the empty cells, counted row by row from 0, and the exponent, 1 or 2.
+        The number of the empty cell, counted row by row from 0; and the exponent, 1 or 2.
     """
     which = ((number >> 32) * empties) >> 32
     exponent = 2 if (number & 0xFFFFFFFF) < _FOUR_BELOW else 1
@@ -43,17 +43,21 @@ def pick(number: Any, empties: Any) -> Any:
 
 
 def game_state(seed: int, game: int = 0) -> int:
-    """The generator's first state in game number ``game`` of a run with that seed.
+    """Return the generator's first state for one game of a run.
 
-    Games are drawn independently of each other, so that any of them can be played by any worker.
+    The games of a run do not depend on each other, so any worker can play any of them.
+
+    Args:
+        seed: of the run, 0 to 2**64 − 1.
+        game: number of the game, from 0.
 
     Raises:
-        RulesError: the seed is not in 0 … 2**64 − 1, or the game number is negative.
+        RulesError: the seed or the game number is out of range.
     """
     if not 0 <= seed <= _MASK:
-        raise RulesError(f"seed {seed} is out of range: expected 0 to 2**64 - 1")
+        raise RulesError(f"seed {seed} is out of range; expected 0 to 2**64 - 1")
     if game < 0:
-        raise RulesError(f"game number {game} is negative: expected 0 or more")
+        raise RulesError(f"game number {game} is negative; expected 0 or more")
     _, a = next_random(seed)
     state: int
     _, state = next_random(a ^ (game & _MASK))
@@ -63,33 +67,37 @@ def game_state(seed: int, game: int = 0) -> int:
 class Spawner:
     """Draws the spawns of one game.
 
+    Args:
+        seed: of the run, 0 to 2**64 − 1.
+        game: number of the game in the run, from 0.
+
     Attributes:
-        state: the generator's 64-bit state; the whole memory of the draw.
+        state: 64-bit state of the generator. Nothing else decides the next spawn.
     """
 
     def __init__(self, seed: int, game: int = 0) -> None:
         self.state = game_state(seed, game)
 
     def spawn(self, board: Board) -> Board:
-        """The board with one tile more.
+        """Return the board with one more tile.
 
         Raises:
             RulesError: no cell is empty.
         """
         empty = board.empty_cells()
         if not empty:
-            raise RulesError(f"no tile can spawn on the full board {board.text()!r}")
+            raise RulesError(f"board {board.text()!r} is full; expected an empty cell for a spawn")
         self.state, number = next_random(self.state)
         which, exponent = pick(number, len(empty))
         return board.with_tile(empty[which], exponent)
 
     def start(self, rows: int = 4, columns: int = 4) -> Board:
-        """A first board: two tiles."""
-        return self.spawn(self.spawn(Board.empty(rows, columns)))
+        """Return a first board of that size: two tiles."""
+        return self.spawn(self.spawn(Board(rows, columns)))
 
 
 def chance_outcomes(board: Board) -> list[tuple[float, Board]]:
-    """Every board a spawn can make, with its probability; empty for a full board."""
+    """Return every board that one spawn can make, with its probability; empty for a full board."""
     empty = board.empty_cells()
     return [
         (probability / len(empty), board.with_tile(cell, exponent))

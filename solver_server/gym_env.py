@@ -81,7 +81,7 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
         self.action_space = gymnasium.spaces.Discrete(4)
         self.render_mode = render_mode
         self._one_hot = np.eye(levels, dtype=np.uint8) if one_hot else None
-        self._cells = grid.from_board(Board.empty(rows, columns))
+        self._cells = grid.from_board(Board(rows, columns))
         self._after = self._cells.copy()
         self._state = np.uint64(0)
         self._seed: int | None = None

@@ -13,6 +13,14 @@ from functools import lru_cache
 from PIL import Image, ImageDraw, ImageFont
 
 from game2048.board import Board
+from game2048.classic_look import (
+    BOARD_HEX,
+    DARK_TEXT_EXPONENTS,
+    DARK_TEXT_HEX,
+    GAP_SHARE,
+    LIGHT_TEXT_HEX,
+    TILE_HEXES,
+)
 from recordings.pictures.limits import DEFAULT_SIZE
 
 Colour = tuple[int, int, int]
@@ -23,19 +31,12 @@ def _rgb(code: str) -> Colour:
 
 
 PAGE_COLOUR = _rgb("faf8ef")
-BOARD_COLOUR = _rgb("bbada0")
-DARK_TEXT = _rgb("776e65")
-LIGHT_TEXT = _rgb("f9f6f2")
+BOARD_COLOUR = _rgb(BOARD_HEX)
+DARK_TEXT = _rgb(DARK_TEXT_HEX)
+LIGHT_TEXT = _rgb(LIGHT_TEXT_HEX)
 LABEL = _rgb("eee4da")
 WHITE = _rgb("ffffff")
-
-# By exponent; 0 is the empty cell, and whatever is above 2048 looks like 4096.
-_CODES = "cdc1b4 eee4da ede0c8 f2b179 f59563 f67c5f f65e3b edcf72 edcc61 edc850 edc53f edc22e 3c3a32"
-_TILES = tuple(_rgb(code) for code in _CODES.split())
-_LAST_DARK_TEXT = 2  # 2 and 4 have dark digits
-
-# The space between tiles, in sides of a tile: 15 px and 106.25 px on the original page.
-_GAP = 15 / 106.25
+_TILES = tuple(_rgb(code) for code in TILE_HEXES)
 
 # Shapes are drawn this much larger and then reduced: smooth corners, and digits of an even weight.
 _OVERSAMPLING = 4
@@ -86,7 +87,7 @@ class _Ramps:
         self.value = palette.ramp(BOARD_COLOUR, WHITE, _TEXT_STEPS)
         self.corners = [palette.ramp(BOARD_COLOUR, tile, _CORNER_STEPS) for tile in _TILES]
         self.digits = [
-            palette.ramp(tile, DARK_TEXT if look <= _LAST_DARK_TEXT else LIGHT_TEXT, _TEXT_STEPS)
+            palette.ramp(tile, DARK_TEXT if look <= DARK_TEXT_EXPONENTS else LIGHT_TEXT, _TEXT_STEPS)
             for look, tile in enumerate(_TILES)
         ]
 
@@ -108,7 +109,7 @@ class Renderer:
         self._columns = columns
         longest = max(rows, columns)
         room = round(size * 0.92)
-        self._gap = max(1, round(room / (longest * (1 + _GAP) / _GAP + 1)))
+        self._gap = max(1, round(room / (longest * (1 + GAP_SHARE) / GAP_SHARE + 1)))
         self._cell = (room - (longest + 1) * self._gap) // longest
         margin = (size - self._span(longest)) // 2
         header = round(size * 0.15)

@@ -130,4 +130,4 @@ class EnginePool:
 
 def _small_board(info: EngineInfo) -> Board:
     rows, columns = (4, 4) if "any" in info.boards else map(int, info.boards[0].split("x"))
-    return Board.empty(rows, columns).with_tile(0, 1).with_tile(columns + 1, 1)
+    return Board(rows, columns).with_tile(0, 1).with_tile(columns + 1, 1)

@@ -57,7 +57,7 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 def test_a_told_failure_is_one_line_and_exits_with_1() -> None:
     result = CliRunner().invoke(main, ["hint", "2 3 / 4 8"])
     assert result.exit_code == 1
-    assert result.stderr.startswith("error: 3 in row 1, column 2 is no tile")
+    assert result.stderr.startswith("error: 3 in row 1, column 2 is not a tile")
     assert len(result.stderr.splitlines()) == 1
 
 

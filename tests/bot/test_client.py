@@ -13,9 +13,9 @@ import pytest
 from support.fake_engines import Cheat, FirstLegal, Gated, offer
 from websockets.asyncio.server import ServerConnection, serve
 
-from bot.client import Patience, SolverClient, SolverRefusedError
+from bot.client import Patience, SolverClient
 from game2048.board import Board
-from game2048.errors import SolverError
+from game2048.errors import SolverError, SolverRefusedError
 from game2048.wire import DecisionMessage, GameOver
 from solver_server.engine import Engine, Limit
 from solver_server.serving.server import ServerOptions, SolverServer

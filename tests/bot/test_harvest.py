@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.client import SolverRefusedError
 from bot.harvest import FAULTS, Archive, Harvest, Pace, PageRecord, prepare_journals
 from bot.player import Goal, Solver
 from game2048 import Board, Direction
-from game2048.errors import PageError, RecordError, SolverError
+from game2048.errors import PageError, RecordError, SolverError, SolverRefusedError
 from game2048.spawn import Spawner
 from game2048.wire import DecisionMessage, GameOver
 from recordings.datasets.dataset_file import read_games

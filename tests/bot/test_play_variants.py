@@ -74,7 +74,7 @@ async def test_the_pages_own_rewards_count() -> None:
 
 
 def noted(spawned: SpawnedTiles, tile: int, times: int) -> None:
-    empty = Board.empty(2, 2)
+    empty = Board(2, 2)
     for _ in range(times):
         spawned.note(empty, empty.with_tile(0, tile.bit_length() - 1))
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +10,7 @@ from support import naive
 from support.strategies import boards
 
 from game2048 import DIRECTIONS, Board, Direction, RulesError
-from game2048.board import afterstates, highest_exponent
+from game2048.board import highest_exponent
 
 
 @given(boards())
@@ -42,7 +45,7 @@ def test_an_illegal_move_changes_nothing() -> None:
     slide = board.slide(Direction.LEFT)
     assert (slide.afterstate, slide.reward, slide.moved) == (board, 0, False)
     assert board.legal_directions() == (Direction.DOWN,)
-    assert [d for d, _ in afterstates(board)] == [Direction.DOWN]
+    assert [d for d, slide in board.slides().items() if slide.moved] == [Direction.DOWN]
 
 
 def test_text_forms_that_people_write() -> None:
@@ -55,12 +58,12 @@ def test_text_forms_that_people_write() -> None:
     ("text", "complaint"),
     [
         ("2 4 / 8", "ragged: row 2 has 1 cells"),
-        ("3 0 / 0 0", "3 in row 1, column 1 is no tile"),
+        ("3 0 / 0 0", "3 in row 1, column 1 is not a tile"),
         ("1 0 / 0 0", "1 in row 1, column 1"),
-        ("-2 0 / 0 0", "'-2' is no tile"),
-        ("2 x / 0 0", "'x' is no tile"),
-        ("٢ 0 / 0 0", "is no tile"),
-        ("9" * 5000 + " 0 / 0 0", "is no tile"),
+        ("-2 0 / 0 0", "'-2' is not a tile"),
+        ("2 x / 0 0", "'x' is not a tile"),
+        ("٢ 0 / 0 0", "is not a tile"),
+        ("9" * 5000 + " 0 / 0 0", "is not a tile"),
         ("2 4", "board of 1×2"),
         ("", "board of 0×0"),
         ("2 4 // 4 2", "empty row"),
@@ -116,3 +119,23 @@ def test_direction_names_round_trip(direction: Direction) -> None:
 def test_unknown_directions_are_refused(name: object) -> None:
     with pytest.raises(RulesError, match="expected up, right, down or left"):
         Direction.parse(name)
+
+
+@given(boards(max_exponent=63))
+def test_what_repr_shows_makes_the_same_board(board: Board) -> None:
+    assert eval(repr(board)) == board
+
+
+def test_a_board_is_empty_and_4x4_unless_told_otherwise() -> None:
+    assert Board().tiles() == [[0, 0, 0, 0]] * 4
+    assert Board(2, 3) == Board.from_text("0 0 0 / 0 0 0")
+    assert repr(Board(2, 2)) == "Board.from_text('0 0 / 0 0')"
+    # Exponent 18 is beyond what text may hold, but not beyond a board.
+    assert repr(Board(2, 2, bytes((18, 0, 0, 0)))) == r"Board(2, 2, b'\x12\x00\x00\x00')"
+
+
+def test_boards_can_be_copied_and_pickled_and_do_not_change() -> None:
+    board = Board.from_text("2 0 / 0 4")
+    assert copy.deepcopy(board) == pickle.loads(pickle.dumps(board)) == board
+    with pytest.raises(AttributeError):
+        board.rows = 3  # type: ignore[misc]

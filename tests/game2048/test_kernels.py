@@ -113,7 +113,7 @@ def test_from_board_refuses_what_does_not_fit() -> None:
     with pytest.raises(RulesError, match="65536 does not fit"):
         bitboard.from_board(Board.from_text("65536 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0"))
     with pytest.raises(RulesError, match="expected 4×4"):
-        bitboard.from_board(Board.empty(5, 5))
+        bitboard.from_board(Board(5, 5))
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 10))

@@ -63,7 +63,7 @@ def test_games_of_a_run_differ_and_repeat() -> None:
 
 
 def test_a_full_board_takes_no_tile() -> None:
-    with pytest.raises(RulesError, match="full board '2 4 / 4 2'"):
+    with pytest.raises(RulesError, match="board '2 4 / 4 2' is full"):
         Spawner(1).spawn(Board.from_text("2 4 / 4 2"))
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from support.strategies import boards
 
 from game2048 import DIRECTIONS, Board
-from game2048.symmetry import canonical, isomorphs, permutations
+from game2048.symmetry import isomorphs, permutations
 
 
 def test_the_eight_images_of_a_corner() -> None:
@@ -32,5 +32,5 @@ def test_images_are_the_same_game(board: Board) -> None:
     rewards = sorted(board.slide(d).reward for d in DIRECTIONS)
     for image in images:
         assert sorted(image.slide(d).reward for d in DIRECTIONS) == rewards
-        assert canonical(image) == canonical(board)
+        assert set(isomorphs(image)) == set(images)
     assert images[0] == board

@@ -72,12 +72,12 @@ def test_a_board_that_is_none_is_named_with_its_ply() -> None:
     record = worked_game()
     moves = list(record.moves)
     moves[2] = msgspec.structs.replace(moves[2], board=[[4, 3], [2, 0]])
-    with pytest.raises(RecordError, match=r"the board before ply 3 is none: 3 in row 1, column 2 is no tile"):
+    with pytest.raises(RecordError, match=r"the board before ply 3 is none: 3 in row 1, column 2 is not a"):
         arrays_of(msgspec.structs.replace(record, moves=moves))
 
 
 def test_a_board_of_another_size_is_named_with_its_ply() -> None:
-    record = msgspec.structs.replace(worked_game(), final_board=Board.empty(3, 3).tiles())
+    record = msgspec.structs.replace(worked_game(), final_board=Board(3, 3).tiles())
     with pytest.raises(RecordError, match=r"the final board is 3×3, the first 2×2"):
         arrays_of(record)
 
@@ -86,5 +86,5 @@ def test_a_board_of_another_size_is_named_with_its_ply() -> None:
 def test_what_is_no_tile_of_4x4_is_refused(tile: int) -> None:
     game = record_of(late_game())
     board = [[tile, 0, 0, 0], [0] * 4, [0] * 4, [0] * 4]
-    with pytest.raises(RecordError, match=f"{tile} in row 1, column 1 is no tile"):
+    with pytest.raises(RecordError, match=f"{tile} in row 1, column 1 is not a"):
         arrays_of(msgspec.structs.replace(game, final_board=board))

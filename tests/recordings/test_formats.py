@@ -262,7 +262,7 @@ def test_columns_that_are_missing_or_wrong_in_csv_are_told(tmp_path: Path) -> No
     whole = path.read_text()
     for old, new, message in (
         ("direction", "heading", r"has no column 'direction'"),
-        ("0,3,131072 2", "0,3,131072 3", r"lines 2 to 4: 3 in row 1, column 2 is no tile"),
+        ("0,3,131072 2", "0,3,131072 3", r"lines 2 to 4: 3 in row 1, column 2 is not a tile"),
         ("0,1,", "0,7,", r"its moves are not in order"),
         (",up,", ",north,", r"direction 'north' is unknown"),
         ("0,2,", "0,2,,", r"line 3: 21 fields; expected 20"),

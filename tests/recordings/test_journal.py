@@ -251,7 +251,7 @@ def test_a_damaged_journal_gives_its_moves_up_to_the_damage_and_is_kept(
 ) -> None:
     path = leave(tmp_path, worked_moves())
     lines = path.read_bytes().splitlines(keepends=True)
-    lines[3] = b'{"board":[[3,2],[2,0]],"direction":"down","score":4}\n'  # 3 is no tile
+    lines[3] = b'{"board":[[3,2],[2,0]],"direction":"down","score":4}\n'  # 3 is not a tile
     path.write_bytes(b"".join(lines))
     (record,) = recover(tmp_path)
     assert record.moves == worked_moves()[:2]

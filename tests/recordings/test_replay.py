@@ -59,7 +59,7 @@ def test_an_illegal_move_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tiles", "told"), [([[3, 0], [2, 0]], "3 in row 1, column 1 is no tile"), ([[4, 0], [0]], "ragged")]
+    ("tiles", "told"), [([[3, 0], [2, 0]], "3 in row 1, column 1 is not a tile"), ([[4, 0], [0]], "ragged")]
 )
 def test_a_board_that_is_none_is_named(tiles: list[list[int]], told: str) -> None:
     fault = verify(with_move(worked_game(), 2, board=tiles))
@@ -134,7 +134,7 @@ def test_a_game_without_moves_is_its_final_board() -> None:
     assert verify(over) is None
     assert verify(change(over, final_board=[[2, 4], [4, 3]])) == Fault(
         None,
-        "the final board is none: 3 in row 2, column 2 is no tile: "
+        "the final board is none: 3 in row 2, column 2 is not a tile; "
         "expected 0 or a power of two from 2 to 131072",
     )
 

@@ -85,7 +85,7 @@ def spawned(board: Board, number: Callable[[], int]) -> Board:
 async def play_out(page: Page, seed: int, rows: int, columns: int, keys: int) -> tuple[Board, int]:
     """Random keys, legal or not, against the same game played here; returns where both stand."""
     number, rng = splitmix64(seed), random.Random(seed)
-    board, score = spawned(spawned(Board.empty(rows, columns), number), number), 0
+    board, score = spawned(spawned(Board(rows, columns), number), number), 0
     assert await board_on(page) == board
     for _ in range(keys):
         direction = rng.choice(list(Direction))

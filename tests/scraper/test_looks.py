@@ -34,7 +34,7 @@ def looks_of(board: Board) -> Looks:
 def test_the_rules_label_the_pictures(seed: int) -> None:
     rng = random.Random(seed)
     spawner = Spawner(seed)
-    board = spawner.spawn(spawner.spawn(Board.empty()))
+    board = spawner.spawn(spawner.spawn(Board()))
     book = LookBook(4, 4, looks_of(board))
     certain_for = 0
     while not board.is_over:

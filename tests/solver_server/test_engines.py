@@ -64,7 +64,7 @@ def test_the_largest_tiles_are_merged(name: str, agents: dict[str, Engine]) -> N
 
 @pytest.mark.parametrize("size", [(2, 2), (3, 3), (5, 5), (4, 6), (8, 8)])
 def test_fast_plays_any_board(size: tuple[int, int], agents: dict[str, Engine]) -> None:
-    board = Board.empty(*size).with_tile(0, 1).with_tile(3, 1)
+    board = Board(*size).with_tile(0, 1).with_tile(3, 1)
     decision = agents["fast"].choose(board, Limit(depth=2))
     assert decision is not None
     assert decision.direction in board.legal_directions()

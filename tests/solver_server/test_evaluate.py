@@ -82,7 +82,7 @@ def test_two_moves_ahead_is_stronger() -> None:
 def test_a_network_of_another_size_is_told() -> None:
     network = open_network(TDL)
     with pytest.raises(SolverError, match="network 5x4 plays 4×4, not 5×5"):
-        NetworkEngine(network).choose(Board.empty(5, 5), Limit())
+        NetworkEngine(network).choose(Board(5, 5), Limit())
 
 
 def test_an_engine_that_fails_ends_the_games() -> None:

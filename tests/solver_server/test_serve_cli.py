@@ -202,7 +202,7 @@ def test_hint_says_that_the_game_is_over() -> None:
     ("arguments", "code", "said"),
     [
         ([], 2, "BOARD"),
-        (["2 3 / 0 0"], 1, "3 in row 1, column 2 is no tile"),
+        (["2 3 / 0 0"], 1, "3 in row 1, column 2 is not a tile"),
         (["2 4 / 0"], 1, "ragged"),
         ([OPEN, "--depth", "99"], 1, "depth 99 is out of range"),
         ([OPEN, "--engine", "stockfish"], 2, "is not one of 'order'"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from game2048.board import Board, afterstates
+from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import SolverError
 from game2048.wire import EngineInfo
@@ -20,7 +20,9 @@ class FirstLegal:
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
         self.asked.append((board, limit))
-        values = {direction: float(slide.reward) for direction, slide in afterstates(board)}
+        values = {
+            direction: float(slide.reward) for direction, slide in board.slides().items() if slide.moved
+        }
         if not values:
             return None
         return Decision(next(iter(values)), values, depth=limit.depth or 1, nodes=len(values), elapsed_ms=0.5)

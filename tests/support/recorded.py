@@ -46,7 +46,7 @@ def random_plies(
 ) -> list[tuple[Board, Direction, int]]:
     """A game of random legal moves: board, move, score; the last is the final board, its move unused."""
     draw = random.Random(seed)
-    board = spawned(spawned(Board.empty(rows, columns), draw), draw)
+    board = spawned(spawned(Board(rows, columns), draw), draw)
     score = 0
     plies: list[tuple[Board, Direction, int]] = []
     while len(plies) < max_moves and (legal := board.legal_directions()):

@@ -262,7 +262,7 @@ def _game_of(row: GameRow, moves: MoveRows | None, number: int) -> GameArrays:
             f"a move's board has not {height * width} cells: expected {height}×{width} throughout"
         )
     if (moves.directions > 3).any():
-        raise RecordError("a direction is unknown: expected up, right, down or left")
+        raise RecordError("a direction is unknown; expected up, right, down or left")
     return GameArrays(
         info=row.info,
         cells=_checked(np.concatenate([moves.flat, final]), plies + 1, height, width),
@@ -279,7 +279,7 @@ def _checked(flat: npt.NDArray[np.uint8], count: int, rows: int, columns: int) -
         raise RecordError(f"its final board has not {rows * columns} cells: expected {rows}×{columns}")
     if flat.max(initial=0) > highest_exponent(rows, columns):
         raise RecordError(
-            f"exponent {flat.max()} is no tile: expected 0 to {highest_exponent(rows, columns)}"
+            f"exponent {flat.max()} is not a tile; expected 0 to {highest_exponent(rows, columns)}"
         )
     return flat.reshape(count, rows, columns)
 

@@ -130,7 +130,7 @@ class Slow:
             self.sums[key] = (e + error, a + abs(error))
 
     def backward_episode(self, start: Board | None) -> Board | None:
-        board = self.spawn(start or self.spawn(Board.empty(self.pattern.rows, self.pattern.columns)))
+        board = self.spawn(start or self.spawn(Board(self.pattern.rows, self.pattern.columns)))
         path = []
         while (choice := self.choose(board)) is not None:
             path.append(choice[1:])
@@ -143,7 +143,7 @@ class Slow:
         return path[len(path) // 2][0] if len(path) >= 10 else None
 
     def online_game(self, tc: bool, rate: float) -> None:
-        board = self.spawn(self.spawn(Board.empty(self.pattern.rows, self.pattern.columns)))
+        board = self.spawn(self.spawn(Board(self.pattern.rows, self.pattern.columns)))
         before: tuple[float, Board] | None = None
         while True:
             choice = self.choose(board)
@@ -225,7 +225,7 @@ def test_a_2x2_board_is_learned_to_its_exact_optimum(method: str, rate: float) -
     optimum = played = 0.0
     best_cache: dict[tuple[tuple[int, ...], ...], float] = {}
     policy_cache: dict[str, float] = {}
-    for p, first in chance_outcomes(Board.empty(2, 2)):
+    for p, first in chance_outcomes(Board(2, 2)):
         for q, second in chance_outcomes(first):
             optimum += p * q * best_expected_score(second.tiles(), best_cache)
             played += p * q * value_of_policy(second.tiles(), training, policy_cache)

@@ -181,7 +181,7 @@ def test_sampled_cells_are_distinct_and_take_both_tiles() -> None:
     seen = set()
     for seed in range(200):
         policy.random_state[0] = seed
-        count = list_spawns(grid.from_board(Board.empty()), 0, policy, spawns)
+        count = list_spawns(grid.from_board(Board()), 0, policy, spawns)
         assert count == 8
         cells = spawns.cells[0, :8].tolist()
         assert len(set(cells)) == 4
