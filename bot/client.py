@@ -3,77 +3,69 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
-import random
-import ssl
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
-from typing import Self
-from urllib.parse import urlsplit
+from typing import Self, TypeVar
 
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import (
-    ConnectionClosed,
-    InvalidHandshake,
-    InvalidMessage,
-    InvalidProxy,
-    InvalidStatus,
-    InvalidURI,
+import numpy as np
+import numpy.typing as npt
+from websockets.client import backoff
+
+from bot.solver_connection import (
+    ClientAccess,
+    ClientPatience,
+    ConnectionTroubleError,
+    SolverConnection,
 )
-
 from game2048.board import Board
-from game2048.direction import Direction
-from game2048.errors import SolverError, SolverRefusedError, WireError
-from game2048.net import authorization, is_loopback
+from game2048.direction import DIRECTIONS, Direction
+from game2048.errors import SolverError, SolverRefusedError
 from game2048.wire import (
-    MAX_MESSAGE_BYTES,
-    PROTOCOL_VERSION,
-    Answer,
+    Cancel,
     Choose,
+    ChooseMany,
     DecisionMessage,
-    ErrorMessage,
+    Directions,
     GameOver,
     Hello,
-    decode_answer,
+    RequestId,
+    ServerMessage,
     encode,
-    protocol_of,
 )
+from game2048.wire_frames import GAME_OVER, PackedDirections, PackedRequest, encode_boards, pack_boards
+
+__all__ = ["ClientPatience", "SolverClient", "UrlSource"]
 
 log = logging.getLogger(__name__)
 
 UrlSource = Callable[[], Awaitable[str]]
 """Says where the server is now; asked before every attempt to connect (`OwnServer.ensure_running`)."""
 
+_IN_FLIGHT = 4  # messages of one `choose_many` that the server has at a time
+_LINE_BYTES = 512  # room for the JSON line of a frame
+_FACTOR = 2.0  # between two waits to reconnect
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a client waits; all in seconds.
-
-    Attributes:
-        connect: for one attempt to connect, up to the server's greeting.
-        answer: for one answer; the first of a server may have to wait until its kernels are compiled.
-        outage: from the loss of a connection to the answer that was due, over all attempts to reconnect.
-        first_delay: before the second attempt to reconnect (the first is made at once); it doubles each time.
-        longest_delay: where the doubling ends.
-        ping: between keep-alive pings, and for their answers.
-    """
-
-    connect: float = 10.0
-    answer: float = 300.0
-    outage: float = 30.0
-    first_delay: float = 0.1
-    longest_delay: float = 3.0
-    ping: float = 20.0
+T = TypeVar("T")
+Encoder = Callable[[int], str | bytes]
+"""Makes a message for the id that it gets."""
 
 
-class _ConnectionTroubleError(Exception):
-    """The connection could not be made, or broke, in a way that may pass."""
+@dataclass(slots=True)
+class _Batch:
+    """Messages to send, and the answers that have come, in order; the rest is asked again after an outage."""
+
+    messages: Sequence[Encoder]
+    answers: list[ServerMessage | PackedDirections] = field(default_factory=list)
 
 
 class SolverClient:
-    """One client of a solver server. It has one request under way at a time; others wait.
+    """One client of a solver server. It asks one question at a time; others wait.
 
         async with SolverClient("ws://127.0.0.1:8765") as client:
             answer = await client.choose(board)
@@ -82,19 +74,26 @@ class SolverClient:
         url: ``ws://`` or ``wss://`` address of the server, or what gives it.
         token: the server's token, if it has one.
         patience: how long to wait.
+        ca: a PEM file of certificates to trust besides the system's, for ``wss://``.
     """
 
     def __init__(
-        self, url: str | UrlSource, *, token: str | None = None, patience: Patience | None = None
+        self,
+        url: str | UrlSource,
+        *,
+        token: str | None = None,
+        patience: ClientPatience | None = None,
+        ca: Path | None = None,
     ) -> None:
         self._source = url
         self._url = url if isinstance(url, str) else "the solver server"
-        self._token = token
-        self._patience = patience or Patience()
-        self._connection: ClientConnection | None = None
+        self._access = ClientAccess(token, ca)
+        self._patience = patience or ClientPatience()
+        self._connection: SolverConnection | None = None
         self._hello: Hello | None = None
         self._ids = itertools.count(1)
         self._turn = asyncio.Lock()
+        self._withdrawals: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         await self.connect()
@@ -123,11 +122,9 @@ class SolverClient:
         """
         async with self._turn:
             try:
-                await self._ensure_connected()
-            except _ConnectionTroubleError as trouble:
+                return (await self._connected()).hello
+            except ConnectionTroubleError as trouble:
                 raise self._unreachable(str(trouble)) from trouble
-        assert self._hello is not None
-        return self._hello
 
     async def close(self) -> None:
         """Close the connection; a later `choose` opens another."""
@@ -143,17 +140,22 @@ class SolverClient:
         depth: int | None = None,
         time_ms: float | None = None,
     ) -> DecisionMessage | GameOver:
-        """The server's move for a board; what is left out is the server's choice.
+        """Return the server's move for a board; the server chooses what is left out.
 
-        Where the connection breaks, it connects again and asks again, until `Patience.outage` has passed.
+        Where the connection breaks, the client connects again and asks again, until `ClientPatience.outage`
+        has passed. Where the caller is cancelled, the server stops its search.
 
         Raises:
             SolverRefusedError: the server answered with an error.
-            SolverError: the server stayed away, did not answer, or does not keep to the protocol.
+            SolverError: the server stayed away, did not answer, or breaks the protocol.
         """
-        async with self._turn:
-            request = Choose(next(self._ids), board.tiles(), engine, depth, time_ms)
-            answer = await self._ask_through_outages(request)
+
+        def message(number: int) -> str:
+            return encode(Choose(number, board.tiles(), engine, depth, time_ms))
+
+        (answer,) = await self._ask_all(lambda hello: [message])
+        if not isinstance(answer, DecisionMessage | GameOver):
+            raise self._wrong_answer(answer)
         if isinstance(answer, DecisionMessage) and not board.slide(Direction.parse(answer.direction)).moved:
             raise SolverError(
                 f"{self._url} chose {answer.direction!r}, which changes nothing on {board.text()!r}: "
@@ -161,15 +163,113 @@ class SolverClient:
             )
         return answer
 
-    async def _ask_through_outages(self, request: Choose) -> DecisionMessage | GameOver:
+    async def choose_many(
+        self,
+        boards: Sequence[Board],
+        *,
+        engine: str | None = None,
+        depth: int | None = None,
+        time_ms: float | None = None,
+    ) -> list[Direction | None]:
+        """Return the server's direction for each board, in order; ``None`` where the game is over.
+
+        Takes any number of boards of any size. 4×4 boards go out packed, some thousands a message. Outages
+        are handled as in `choose`. Servers that do not know ``choose_many`` are asked board by board.
+
+        Args:
+            boards: the boards.
+            engine: the name of an engine.
+            depth: how deep to search, for each board.
+            time_ms: milliseconds for each board.
+
+        Raises:
+            SolverRefusedError: the server answered with an error.
+            SolverError: the server stayed away, did not answer, or breaks the protocol.
+        """
+        if not boards:
+            return []
+        packed = pack_boards(boards)
+
+        def messages(hello: Hello) -> list[Encoder]:
+            if not hello.max_boards:
+                return [_one(board, engine, depth, time_ms) for board in boards]
+            if packed is not None:
+                return _packed_messages(hello, packed, PackedRequest(0, engine, depth, time_ms))
+            return _text_messages(hello, boards, ChooseMany(0, [], engine, depth, time_ms))
+
+        found: list[Direction | None] = []
+        for answer in await self._ask_all(messages):
+            found += self._directions_of(answer)
+        if len(found) != len(boards):
+            raise SolverError(f"{self._url} answered {len(found)} of {len(boards)} boards; it is broken")
+        return found
+
+    async def choose_packed(
+        self,
+        boards: npt.NDArray[np.uint64],
+        *,
+        engine: str | None = None,
+        depth: int | None = None,
+        time_ms: float | None = None,
+    ) -> npt.NDArray[np.uint8]:
+        """Do as `choose_many` does for packed 4×4 boards, at full speed.
+
+        Args:
+            boards: uint64 [n], the exponent of each cell in a nibble, the first cell lowest.
+            engine: the name of an engine.
+            depth: how deep to search, for each board.
+            time_ms: milliseconds for each board.
+
+        Returns:
+            uint8 [n]: 0 up, 1 right, 2 down, 3 left, `game2048.wire_frames.GAME_OVER` where the game is over.
+
+        Raises:
+            SolverRefusedError: the server answered with an error.
+            SolverError: as `choose_many`; also where the server does not take packed boards.
+        """
+        if not boards.size:
+            return np.zeros(0, dtype=np.uint8)
+
+        def messages(hello: Hello) -> list[Encoder]:
+            if not hello.max_boards:
+                raise SolverError(f"{self._url} does not take packed boards; update it, or use choose_many")
+            return _packed_messages(hello, boards, PackedRequest(0, engine, depth, time_ms))
+
+        answers = await self._ask_all(messages)
+        if not all(isinstance(answer, PackedDirections) for answer in answers):
+            raise self._wrong_answer(answers[0])
+        found = np.concatenate([a.directions for a in answers if isinstance(a, PackedDirections)])
+        if found.size != boards.size:
+            raise SolverError(f"{self._url} answered {found.size} of {boards.size} boards; it is broken")
+        return found
+
+    # -- asking -------------------------------------------------------------------------------------------
+
+    async def _ask_all(
+        self, messages: Callable[[Hello], Sequence[Encoder]]
+    ) -> list[ServerMessage | PackedDirections]:
+        """Ask some questions and wait for their answers, through outages."""
+        async with self._turn:
+            batch: _Batch | None = None
+
+            async def ask(connection: SolverConnection) -> None:
+                nonlocal batch
+                if batch is None:
+                    batch = _Batch(messages(connection.hello))
+                await self._ask(connection, batch)
+
+            await self._through_outages(ask)
+            assert batch is not None
+            return batch.answers
+
+    async def _through_outages(self, ask: Callable[[SolverConnection], Awaitable[T]]) -> T:
         loop = asyncio.get_running_loop()
         deadline: float | None = None
         delays = self._delays()
         for attempt in itertools.count(1):
             try:
-                await self._ensure_connected()
-                return await self._ask(request)
-            except _ConnectionTroubleError as trouble:
+                return await ask(await self._connected())
+            except ConnectionTroubleError as trouble:
                 self._connection = None
                 delay = next(delays)
                 if deadline is None:
@@ -182,122 +282,68 @@ class SolverClient:
         raise AssertionError("unreachable")
 
     def _delays(self) -> Iterator[float]:
-        """No delay, then exponential back-off, each shortened at random: clients of one server spread out."""
-        yield 0.0
-        for doublings in itertools.count():
-            delay = self._patience.first_delay * 2.0 ** min(doublings, 16)
-            yield min(delay, self._patience.longest_delay) * random.uniform(0.5, 1.0)
-
-    # -- one connection -----------------------------------------------------------------------------------
-
-    async def _ensure_connected(self) -> None:
-        if self._connection is not None:
-            return
-        self._url = self._source if isinstance(self._source, str) else await self._source()
-        connection = await self._open()
-        try:
-            self._hello = await self._greeting(connection)
-        except BaseException:
-            connection.transport.abort()
-            raise
-        self._connection = connection
-
-    async def _open(self) -> ClientConnection:
         patience = self._patience
-        headers = {} if self._token is None else {"Authorization": authorization(self._token)}
-        try:
-            return await connect(
-                self._url,
-                additional_headers=headers,
-                # A proxy cannot reach this machine's own loopback, yet the environment may ask for one.
-                proxy=None if is_loopback(urlsplit(self._url).hostname or "") else True,
-                compression=None,
-                open_timeout=patience.connect,
-                ping_interval=patience.ping,
-                ping_timeout=patience.ping,
-                close_timeout=2,
-                max_size=4 * MAX_MESSAGE_BYTES,
-            )
-        except InvalidStatus as error:
-            raise self._refused(error) from error
-        except (ssl.SSLError, InvalidHandshake, InvalidProxy, ImportError) as error:  # the last: no SOCKS
-            if isinstance(error, InvalidMessage):  # it closed the connection half-way, as when it stops
-                raise _ConnectionTroubleError(_reason(error)) from error
-            raise SolverError(
-                f"{self._url} is no solver server, or not one this client may talk to: {_reason(error)}"
-            ) from error
-        except (InvalidURI, ValueError) as error:
-            raise SolverError(
-                f"server address {self._url!r} is not usable: expected e.g. ws://127.0.0.1:8765"
-            ) from error
-        except OSError as error:  # TimeoutError too
-            raise _ConnectionTroubleError(_reason(error)) from error
+        return backoff(patience.first_delay, patience.first_delay, patience.longest_delay, _FACTOR)
 
-    def _refused(self, error: InvalidStatus) -> SolverError | _ConnectionTroubleError:
-        status = error.response.status_code
-        body = (error.response.body or b"").decode("utf-8", "replace").strip()[:200]
-        told = f"HTTP status {status}" + (f", {body!r}" if body else "")
-        if status >= 500:  # full, stopping, or a gateway whose server is away
-            return _ConnectionTroubleError(told)
-        advice = "; give its --token (or set BOT2048_TOKEN)" if status == 401 else ""
-        return SolverError(f"the solver server {self._url} refused the connection: {told}{advice}")
+    async def _connected(self) -> SolverConnection:
+        if self._connection is None:
+            self._url = self._source if isinstance(self._source, str) else await self._source()
+            self._connection = await SolverConnection.open(self._url, self._access, self._patience)
+            self._hello = self._connection.hello
+        return self._connection
 
-    async def _greeting(self, connection: ClientConnection) -> Hello:
+    async def _ask(self, connection: SolverConnection, batch: _Batch) -> None:
+        """Send the messages that are not answered yet, a few at a time, and collect the answers in order."""
+        waiting: deque[int] = deque()
+        sent = len(batch.answers)
         try:
-            async with asyncio.timeout(self._patience.connect):
-                data = await connection.recv()
-        except TimeoutError as error:
-            raise SolverError(
-                f"{self._url} is no solver server: no greeting within {self._patience.connect:g} s"
-            ) from error
-        except ConnectionClosed as error:
-            raise _ConnectionTroubleError(_reason(error)) from error
-        version = protocol_of(data)
-        if version is not None and version != PROTOCOL_VERSION:
-            raise SolverError(
-                f"the solver server {self._url} speaks protocol {version}, this client {PROTOCOL_VERSION}: "
-                f"update the {'client' if version > PROTOCOL_VERSION else 'server'}"
-            )
-        hello = self._decode(data)
-        if not isinstance(hello, Hello):
-            raise SolverError(f"{self._url} is no solver server: it did not begin with a greeting")
-        return hello
-
-    async def _ask(self, request: Choose) -> DecisionMessage | GameOver:
-        assert self._connection is not None
-        connection = self._connection
-        try:
-            async with asyncio.timeout(self._patience.answer):
-                await connection.send(encode(request))
-                while True:
-                    answer = self._decode(await connection.recv())
-                    # Answers to requests that were cancelled come first; they are for nobody.
-                    if isinstance(answer, Hello) or answer.id in {request.id, None}:
-                        break
-        except ConnectionClosed as error:
-            raise _ConnectionTroubleError(_reason(error)) from error
+            while len(batch.answers) < len(batch.messages):
+                async with asyncio.timeout(self._patience.answer):
+                    while sent < len(batch.messages) and len(waiting) < _IN_FLIGHT:
+                        waiting.append(next(self._ids))
+                        await connection.send(batch.messages[sent](waiting[-1]))
+                        sent += 1
+                    batch.answers.append(await connection.answer_to(waiting[0]))
+                waiting.popleft()
         except TimeoutError as error:
             self._connection = None
-            connection.transport.abort()
+            connection.abort()
             raise SolverError(
-                f"the solver server {self._url} did not answer within {self._patience.answer:g} s: "
+                f"the solver server {self._url} did not answer within {self._patience.answer:g} s; "
                 "ask for less depth or time, or restart it"
             ) from error
-        if isinstance(answer, ErrorMessage):
-            raise SolverRefusedError(
-                answer.code, f"the solver server {self._url} refused: {answer.message} ({answer.code})"
-            )
-        if isinstance(answer, Hello):
-            raise SolverError(
-                f"the solver server {self._url} greeted twice: it does not keep to the protocol"
-            )
-        return answer
+        except (asyncio.CancelledError, SolverRefusedError):
+            self._withdraw(connection, waiting)
+            raise
 
-    def _decode(self, data: str | bytes) -> Answer:
-        try:
-            return decode_answer(data)
-        except WireError as error:
-            raise SolverError(f"{self._url} is no solver server: {error}") from error
+    def _withdraw(self, connection: SolverConnection, waiting: Sequence[RequestId]) -> None:
+        """Tell the server, without waiting for it, that nobody wants some answers."""
+
+        async def send() -> None:
+            with contextlib.suppress(ConnectionTroubleError):
+                for number in waiting:
+                    await connection.send(encode(Cancel(number)))
+
+        if connection.hello.max_boards:  # an older server would answer that it does not know the message
+            task = asyncio.create_task(send())
+            self._withdrawals.add(task)
+            task.add_done_callback(self._withdrawals.discard)
+
+    def _directions_of(self, answer: ServerMessage | PackedDirections) -> list[Direction | None]:
+        if isinstance(answer, PackedDirections):
+            return [None if index == GAME_OVER else DIRECTIONS[index] for index in answer.directions.tolist()]
+        if isinstance(answer, Directions):
+            return [None if name is None else Direction.parse(name) for name in answer.directions]
+        if isinstance(answer, DecisionMessage):
+            return [Direction.parse(answer.direction)]
+        if isinstance(answer, GameOver):
+            return [None]
+        raise self._wrong_answer(answer)
+
+    def _wrong_answer(self, answer: ServerMessage | PackedDirections) -> SolverError:
+        return SolverError(
+            f"{self._url} answered with a message of type {type(answer).__name__}; it breaks the protocol"
+        )
 
     def _unreachable(self, reason: str) -> SolverError:
         return SolverError(
@@ -306,12 +352,28 @@ class SolverClient:
         )
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, ConnectionClosed):
-        close = error.rcvd or error.sent
-        if close is None:
-            return "connection lost"
-        return f"connection closed, {close.code} {close.reason}".rstrip()
-    if isinstance(error, TimeoutError):
-        return "timed out"
-    return str(error) or type(error).__name__
+def _one(board: Board, engine: str | None, depth: int | None, time_ms: float | None) -> Encoder:
+    return lambda number: encode(Choose(number, board.tiles(), engine, depth, time_ms))
+
+
+def _packed_messages(hello: Hello, boards: npt.NDArray[np.uint64], request: PackedRequest) -> list[Encoder]:
+    size = min(hello.max_boards, max((hello.max_message_bytes - _LINE_BYTES) // 8, 1))
+
+    def message(begin: int) -> Encoder:
+        part = boards[begin : begin + size]
+        return lambda number: encode_boards(
+            PackedRequest(number, request.engine, request.depth, request.time_ms), part
+        )
+
+    return [message(begin) for begin in range(0, len(boards), size)]
+
+
+def _text_messages(hello: Hello, boards: Sequence[Board], request: ChooseMany) -> list[Encoder]:
+    longest = max(len(str(board.tiles())) for board in boards)
+    size = min(hello.max_boards, max((hello.max_message_bytes - _LINE_BYTES) // longest, 1))
+
+    def message(begin: int) -> Encoder:
+        part = [board.tiles() for board in boards[begin : begin + size]]
+        return lambda number: encode(ChooseMany(number, part, request.engine, request.depth, request.time_ms))
+
+    return [message(begin) for begin in range(0, len(boards), size)]

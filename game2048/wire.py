@@ -1,7 +1,7 @@
-"""The messages between a client and the solver server, and how they become JSON text (docs/protocol.md).
+"""The messages between a client and the solver server, as JSON text (docs/protocol.md).
 
-Messages are frozen structs; JSON is decoded strictly, so that whatever `decode_request` returns is well
-formed. Boards cross the wire as face values, directions as names.
+Messages are frozen structs. JSON is decoded strictly: what `decode_request` returns is well formed. Boards
+cross the wire as face values, directions as names. `game2048.wire_frames` has the binary frames.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from game2048.board import Board
 from game2048.errors import RulesError, WireError
 
 PROTOCOL_VERSION = 1
-"""Raised when a message changes in a way that an older peer cannot ignore."""
+"""Rises when a message changes in a way that an older peer cannot ignore."""
 
 MAX_MESSAGE_BYTES = 65_536
-"""No message of the protocol comes near this; a longer one is refused before it is parsed."""
+"""A longer message is refused before it is parsed."""
+
+MAX_BOARDS = 4096
+"""The most boards of one ``choose_many``."""
 
 DirectionName = Literal["up", "right", "down", "left"]
 
@@ -39,19 +42,21 @@ ErrorCode = Literal[
     "bad_limit",
     "busy",
     "engine_failed",
+    "cancelled",
+    "deadline_passed",
 ]
-"""What ``ErrorMessage.code`` may be; docs/protocol.md says when. A later server may know more of them."""
+"""The values of ``ErrorMessage.code``; docs/protocol.md says when. A later server may know more of them."""
 
 
 class EngineInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
     """One engine that a server offers.
 
     Attributes:
-        name: what ``choose`` calls it.
+        name: its name in ``choose``.
         summary: one line for people.
         boards: the sizes it plays, as ``"4x4"``; ``"any"`` for every size from 2×2 to 8×8.
-        max_depth: the deepest ``depth`` it takes.
-        default_depth: the depth it plays without a limit; ``None`` if it chooses by itself.
+        max_depth: the greatest ``depth`` it takes.
+        default_depth: the depth it plays without a limit; ``None`` if it chooses the depth itself.
         min_depth: the least ``depth`` it takes.
         in_points: whether its values are score points still to come, the merge reward of the move included;
             the value minus the reward is then the value of the afterstate.
@@ -66,12 +71,25 @@ class EngineInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=False):
     in_points: bool = False
 
     def plays(self, rows: int, columns: int) -> bool:
-        """Whether it plays boards of that size."""
+        """Return whether the engine plays boards of that size."""
         return "any" in self.boards or f"{rows}x{columns}" in self.boards
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
-    """What the server says first on every connection."""
+    """The first message of the server on every connection.
+
+    Attributes:
+        protocol: `PROTOCOL_VERSION`.
+        server: name and version of the program.
+        engines: the engines on offer.
+        default_engine: the engine for requests that name none and whose board it plays.
+        min_side: the fewest rows or columns of a board.
+        max_side: the most.
+        max_time_ms: the greatest ``time_ms`` that the server takes.
+        max_message_bytes: the longest message that the server takes.
+        max_boards: the most boards of one ``choose_many``; 0 for a server that does not know it.
+        max_connections: how many clients the server takes at a time; ``None`` where it does not say.
+    """
 
     protocol: int
     server: str
@@ -81,46 +99,91 @@ class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
     max_side: int
     max_time_ms: float
     max_message_bytes: int
+    max_boards: int = 0
+    max_connections: int | None = None
 
     def engine_for(self, rows: int, columns: int) -> str:
-        """The engine that answers requests that name none (`default_for`)."""
-        return default_for(self.engines, self.default_engine, rows, columns)
+        """Return the engine that answers requests that name none (`engine_for_size`)."""
+        return engine_for_size(self.engines, self.default_engine, rows, columns)
 
 
-def default_for(engines: Iterable[EngineInfo], default: str, rows: int, columns: int) -> str:
-    """The engine for boards of a size that no one was named for.
+def engine_for_size(engines: Iterable[EngineInfo], default: str, rows: int, columns: int) -> str:
+    """Return the engine for boards of a size where the request names no engine.
 
     Args:
-        engines: on offer, in order.
-        default: one of them.
-        rows: of the board.
-        columns: of the board.
+        engines: the engines on offer, in order.
+        default: the name of one of them.
+        rows: rows of the board.
+        columns: columns of the board.
 
     Returns:
-        The default one, unless it does not play such boards and another does: then the first of these.
+        The default engine. If it does not play such boards and others do, the first of these.
     """
     fitting = [info.name for info in engines if info.plays(rows, columns)]
     return default if default in fitting or not fitting else fitting[0]
 
 
 class Choose(msgspec.Struct, frozen=True, tag="choose", tag_field="type"):
-    """A client asks for a move. Fields left out take the server's defaults."""
+    """Ask for a move. Fields that are left out take the server's defaults.
+
+    Attributes:
+        id: the answer carries it.
+        board: face values, row by row.
+        engine: the name of an engine.
+        depth: how deep to search, in the engine's own count.
+        time_ms: how long to search, in milliseconds.
+        deadline_ms: milliseconds from the arrival of the request after which the answer is of no use; the
+            server then breaks off the search and answers ``deadline_passed``.
+    """
 
     id: RequestId
     board: list[list[int]]
     engine: str | None = None
     depth: int | None = None
     time_ms: float | None = None
+    deadline_ms: float | None = None
+
+
+class ChooseMany(msgspec.Struct, frozen=True, tag="choose_many", tag_field="type"):
+    """Ask for the moves of many boards.
+
+    Attributes:
+        id: see `Choose`.
+        boards: up to `MAX_BOARDS` boards, each as in `Choose`.
+        engine: see `Choose`; one engine plays all boards.
+        depth: see `Choose`, for each board.
+        time_ms: see `Choose`, for each board.
+        deadline_ms: see `Choose`, for all boards together.
+    """
+
+    id: RequestId
+    boards: list[list[list[int]]]
+    engine: str | None = None
+    depth: int | None = None
+    time_ms: float | None = None
+    deadline_ms: float | None = None
+
+
+class Cancel(msgspec.Struct, frozen=True, tag="cancel", tag_field="type"):
+    """Withdraw the requests with an ``id``.
+
+    A request that is not answered yet is answered ``cancelled``. The message itself gets no answer.
+    """
+
+    id: RequestId
 
 
 class DecisionMessage(msgspec.Struct, frozen=True, tag="decision", tag_field="type", omit_defaults=False):
-    """The move chosen.
+    """The move that the engine chose.
 
     Attributes:
-        values: the engine's value of every legal direction; only values of one answer may be compared.
+        id: that of the request.
+        direction: the name of the direction.
+        values: the engine's value of every legal direction; compare values of one answer only.
         depth: how deep the search went, in the engine's own count.
         nodes: positions evaluated or expanded.
         elapsed_ms: time of the search alone, without queue and transport.
+        engine: the name of the engine.
     """
 
     id: RequestId
@@ -132,18 +195,34 @@ class DecisionMessage(msgspec.Struct, frozen=True, tag="decision", tag_field="ty
     engine: str
 
 
+class Directions(msgspec.Struct, frozen=True, tag="directions", tag_field="type"):
+    """The moves for the boards of a ``choose_many``, in their order.
+
+    Attributes:
+        id: that of the request.
+        directions: the name of a direction for each board, ``None`` where the game is over.
+        engine: the name of the engine.
+        elapsed_ms: time from the first search to the last, without transport.
+    """
+
+    id: RequestId
+    directions: list[DirectionName | None]
+    engine: str
+    elapsed_ms: float
+
+
 class GameOver(msgspec.Struct, frozen=True, tag="game_over", tag_field="type"):
-    """No direction changes the board that was asked about."""
+    """No direction changes the board of the request."""
 
     id: RequestId
 
 
 class ErrorMessage(msgspec.Struct, frozen=True, tag="error", tag_field="type"):
-    """A request that could not be answered. The connection lives on.
+    """The server cannot answer a request. The connection stays open.
 
     Attributes:
-        id: the ``id`` of the request, ``None`` where it could not be read.
-        code: short and stable, for programs.
+        id: the ``id`` of the request, ``None`` where the server could not read it.
+        code: short and stable, for programs (`ErrorCode`).
         message: a sentence, for people.
     """
 
@@ -152,12 +231,13 @@ class ErrorMessage(msgspec.Struct, frozen=True, tag="error", tag_field="type"):
     message: str
 
 
-Answer = Hello | DecisionMessage | GameOver | ErrorMessage
-Message = Choose | Answer
+Request = Choose | ChooseMany | Cancel
+ServerMessage = Hello | DecisionMessage | Directions | GameOver | ErrorMessage
+Message = Request | ServerMessage
 
 
 class _Envelope(msgspec.Struct):
-    """What every message has, of this version of the protocol and of any other."""
+    """The fields that every message of every protocol version has."""
 
     type: Any = None
     id: Any = None
@@ -166,37 +246,42 @@ class _Envelope(msgspec.Struct):
 
 _encoder = msgspec.json.Encoder()
 _envelope_decoder = msgspec.json.Decoder(_Envelope)
-_request_decoder = msgspec.json.Decoder(Choose)
-_answer_decoder: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
+_request_decoders: dict[str, msgspec.json.Decoder[Any]] = {
+    "choose": msgspec.json.Decoder(Choose),
+    "choose_many": msgspec.json.Decoder(ChooseMany),
+    "cancel": msgspec.json.Decoder(Cancel),
+}
+_answer_decoder: msgspec.json.Decoder[ServerMessage] = msgspec.json.Decoder(ServerMessage)
 
 
 def encode(message: Message) -> str:
-    """The JSON text of a message."""
+    """Return the JSON text of a message."""
     return _encoder.encode(message).decode()
 
 
-def decode_request(data: str | bytes) -> Choose:
-    """What a client sent.
+def decode_request(data: str | bytes) -> Request:
+    """Decode a message of a client.
 
     Raises:
-        WireError: longer than `MAX_MESSAGE_BYTES` (``too_long``), not JSON (``bad_json``), of a type that is
-            no request (``unknown_type``), or not of that type's form (``bad_request``); the request's
-            ``id`` is kept where it can be read.
+        WireError: it is longer than `MAX_MESSAGE_BYTES` (``too_long``), not JSON (``bad_json``), of a type
+            that is not a request (``unknown_type``), or a field is wrong (``bad_request``). The error has
+            the request's ``id`` where it can be read.
     """
     raw, envelope = _open(data)
+    known = " or ".join(map(repr, _request_decoders))
     if not isinstance(envelope.type, str):
-        raise WireError("bad_request", "the message has no type: expected 'choose'", _id_of(envelope))
-    if envelope.type != "choose":
+        raise WireError("bad_request", f"the message has no type; expected {known}", _id_of(envelope))
+    decoder = _request_decoders.get(envelope.type)
+    if decoder is None:
         raise WireError(
-            "unknown_type",
-            f"a message of type {envelope.type[:40]!r} is no request: expected 'choose'",
-            _id_of(envelope),
+            "unknown_type", f"type {envelope.type[:40]!r} is unknown; expected {known}", _id_of(envelope)
         )
-    return _decode(_request_decoder, raw, envelope)
+    request: Request = _decode(decoder, raw, envelope)
+    return request
 
 
-def decode_answer(data: str | bytes) -> Answer:
-    """What a server sent.
+def decode_answer(data: str | bytes) -> ServerMessage:
+    """Decode a message of a server.
 
     Raises:
         WireError: as `decode_request`; an unknown type is a ``bad_request`` here.
@@ -205,7 +290,7 @@ def decode_answer(data: str | bytes) -> Answer:
 
 
 def protocol_of(data: str | bytes) -> int | None:
-    """The version that a greeting of any version names; ``None`` if the message is no greeting."""
+    """Return the version that a greeting of any version names; ``None`` if the message is not a greeting."""
     try:
         envelope = _open(data)[1]
     except WireError:
@@ -214,11 +299,11 @@ def protocol_of(data: str | bytes) -> int | None:
     return version if envelope.type == "hello" and type(version) is int else None
 
 
-def board_of(request: Choose) -> Board:
-    """The board of a request.
+def requested_board(request: Choose) -> Board:
+    """Return the board of a request.
 
     Raises:
-        WireError: it is none (``bad_board``).
+        WireError: the tiles are not a board (``bad_board``).
     """
     try:
         return Board.from_tiles(request.board)
@@ -233,7 +318,7 @@ def _open(data: str | bytes) -> tuple[bytes, _Envelope]:
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     if len(raw) > MAX_MESSAGE_BYTES:
         raise WireError(
-            "too_long", f"a message of {len(raw)} bytes is too long: expected at most {MAX_MESSAGE_BYTES}"
+            "too_long", f"the message is {len(raw)} bytes long; expected at most {MAX_MESSAGE_BYTES}"
         )
     try:
         return raw, _envelope_decoder.decode(raw)
@@ -253,7 +338,7 @@ def _decode(decoder: msgspec.json.Decoder[T], raw: bytes, envelope: _Envelope) -
 
 
 def _id_of(envelope: _Envelope) -> RequestId | None:
-    """The ``id`` of a message that is otherwise not understood."""
+    """Return the ``id`` of a message that otherwise cannot be understood."""
     try:
         found: RequestId | None = msgspec.convert(envelope.id, RequestId | None)
     except msgspec.ValidationError:

@@ -195,7 +195,7 @@ def default_for(rows: int, columns: int, weights: Path | None = None) -> str:
     """
     if weights is not None:
         return NETWORK_ENGINE
-    return wire.default_for((spec.info for spec in _ALL), DEFAULT_ENGINE, rows, columns)
+    return wire.engine_for_size((spec.info for spec in _ALL), DEFAULT_ENGINE, rows, columns)
 
 
 def spec_of(name: str) -> EngineSpec:

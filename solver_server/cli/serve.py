@@ -15,7 +15,7 @@ import click
 
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
-from game2048.wire import default_for
+from game2048.wire import engine_for_size
 from solver_server.engine import Decision, Limit
 from solver_server.engines import (
     ENGINES,
@@ -163,7 +163,7 @@ def hint(
     position = Board.from_text(" ".join(board))
     engines = _engines(weights, tables=tables)
     infos = {name: spec.info for name, spec in engines.items()}
-    name = engine or default_for(infos.values(), strongest(weights), position.rows, position.columns)
+    name = engine or engine_for_size(infos.values(), strongest(weights), position.rows, position.columns)
     limit = Limit(depth, time_ms)
     check_limit(infos[name], limit)
     check_board(infos[name], position)

@@ -28,9 +28,9 @@ from game2048.wire import (
     GameOver,
     Hello,
     RequestId,
-    board_of,
     decode_request,
-    default_for,
+    engine_for_size,
+    requested_board,
 )
 from solver_server.engine import Decision, Limit
 
@@ -44,7 +44,7 @@ class Catalogue:
 
     Attributes:
         engines: the engines by name.
-        default_engine: the one for requests that name none, where it plays their board (`wire.default_for`).
+        default_engine: the one for requests that name none (`wire.engine_for_size`).
         default_limit: the limit for requests that have none and go to the default engine.
         max_time_ms: the longest ``time_ms`` a request may ask for.
     """
@@ -72,7 +72,7 @@ class Catalogue:
 
     def default_for(self, board: Board) -> str:
         """The engine for a board that no engine was named for."""
-        return default_for(self.engines.values(), self.default_engine, board.rows, board.columns)
+        return engine_for_size(self.engines.values(), self.default_engine, board.rows, board.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,8 @@ class Session:
             if not isinstance(data, str):
                 raise _fault("not_text", "a binary frame is not of the protocol: send JSON in a text frame")
             request = decode_request(data)
+            if not isinstance(request, Choose):
+                raise WireError("unknown_type", "this server takes 'choose' only", request.id)
             return self._search_for(request)
         except WireError as error:
             return ErrorMessage(error.request_id, error.code, str(error))
@@ -154,7 +156,7 @@ class Session:
     def _search_for(self, request: Choose) -> Search:
         catalogue = self._catalogue
         try:
-            board = board_of(request)
+            board = requested_board(request)
             info = catalogue.find(catalogue.default_for(board) if request.engine is None else request.engine)
             limit = Limit(request.depth, request.time_ms)
             if limit == NO_LIMIT and info.name == catalogue.default_engine:

@@ -9,14 +9,16 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 
+import numpy as np
 import pytest
 from support.fake_engines import Cheat, FirstLegal, Gated, offer
 from websockets.asyncio.server import ServerConnection, serve
 
-from bot.client import Patience, SolverClient
+from bot.client import ClientPatience, SolverClient
 from game2048.board import Board
+from game2048.direction import Direction
 from game2048.errors import SolverError, SolverRefusedError
-from game2048.wire import DecisionMessage, GameOver
+from game2048.wire import Choose, DecisionMessage, GameOver, decode_request, encode
 from solver_server.engine import Engine, Limit
 from solver_server.serving.server import ServerOptions, SolverServer
 
@@ -24,8 +26,8 @@ Imitation = Callable[..., Awaitable[str]]
 
 BOARD = Board.from_text("2 2 / 0 4")
 OVER = Board.from_text("2 4 / 4 2")
-SHORT = Patience(first_delay=0.001, longest_delay=0.005, outage=0.2, connect=5.0)
-LONG = Patience(first_delay=0.001, longest_delay=0.02, outage=60.0)
+SHORT = ClientPatience(first_delay=0.001, longest_delay=0.005, outage=0.2, connect=5.0)
+LONG = ClientPatience(first_delay=0.001, longest_delay=0.02, outage=60.0)
 
 
 def server_of(agent: Engine, **options: object) -> SolverServer:
@@ -239,19 +241,19 @@ async def test_another_protocol_version_is_told(imitation: Imitation, version: i
     "message", ["good morning", b"\x00", '{"type":"game_over","id":1}', '{"type":"tick"}']
 )
 async def test_what_is_no_solver_server_is_told(imitation: Imitation, message: str | bytes) -> None:
-    with pytest.raises(SolverError, match="is no solver server"):
+    with pytest.raises(SolverError, match="is not a solver server"):
         await SolverClient(await imitation(message)).connect()
 
 
 async def test_a_server_that_does_not_greet_is_told(imitation: Imitation) -> None:
     with pytest.raises(SolverError, match=r"no greeting within 0\.05 s"):
-        await SolverClient(await imitation(), patience=Patience(connect=0.05)).connect()
+        await SolverClient(await imitation(), patience=ClientPatience(connect=0.05)).connect()
 
 
 async def test_a_server_that_never_answers_is_told() -> None:
     agent = Gated()
     async with server_of(agent) as server:
-        async with SolverClient(server.url, patience=Patience(answer=0.05)) as client:
+        async with SolverClient(server.url, patience=ClientPatience(answer=0.05)) as client:
             with pytest.raises(SolverError, match=r"did not answer within 0\.05 s"):
                 await client.choose(BOARD)
         agent.gate.set()
@@ -264,8 +266,36 @@ async def test_a_move_that_changes_nothing_is_not_passed_on() -> None:
 
 
 def test_the_delays_grow_to_their_bound() -> None:
-    client = SolverClient("ws://127.0.0.1:1", patience=Patience(first_delay=0.1, longest_delay=1.0))
-    delays = list(itertools.islice(client._delays(), 40))
-    assert delays[0] == 0
-    for delay, bound in zip(delays[1:], [0.1, 0.2, 0.4, 0.8, *[1.0] * 35], strict=True):
-        assert bound / 2 <= delay <= bound
+    patience = ClientPatience(first_delay=0.1, longest_delay=1.0)
+    delays = list(itertools.islice(SolverClient("ws://127.0.0.1:1", patience=patience)._delays(), 40))
+    assert 0 <= delays[0] <= 0.1
+    assert delays[1:] == pytest.approx([0.1, 0.2, 0.4, 0.8, *[1.0] * 35])
+
+
+async def test_a_server_that_knows_no_batches_is_asked_board_by_board() -> None:
+    hello = '{"type":"hello","protocol":1,"server":"old","engines":[],"default_engine":"fast","min_side":2,'
+    hello += '"max_side":8,"max_time_ms":60000,"max_message_bytes":65536}'
+    asked: list[Choose] = []
+
+    async def converse(connection: ServerConnection) -> None:
+        await connection.send(hello)
+        async for data in connection:
+            request = decode_request(data)
+            assert isinstance(request, Choose)
+            asked.append(request)
+            if request.board == OVER.tiles():
+                await connection.send(encode(GameOver(request.id)))
+            else:
+                values = {"right": 4.0}
+                answer = DecisionMessage(request.id, "right", values, 1, 1, 0.1, "fast")  # type: ignore[arg-type]
+                await connection.send(encode(answer))
+
+    async with serve(converse, "127.0.0.1", 0) as server:
+        url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
+        async with SolverClient(url) as client:
+            directions = await client.choose_many([BOARD, OVER, BOARD] * 5, depth=2)
+            with pytest.raises(SolverError, match="does not take packed boards"):
+                await client.choose_packed(np.zeros(1, dtype=np.uint64))
+    assert directions == [Direction.RIGHT, None, Direction.RIGHT] * 5
+    assert [request.board for request in asked] == [BOARD.tiles(), OVER.tiles(), BOARD.tiles()] * 5
+    assert {request.depth for request in asked} == {2}

@@ -14,11 +14,11 @@ from game2048.wire import (
     ErrorMessage,
     GameOver,
     Hello,
-    board_of,
     decode_answer,
     decode_request,
     encode,
     protocol_of,
+    requested_board,
 )
 
 HELLO = Hello(
@@ -42,9 +42,11 @@ def test_a_request_is_the_json_that_the_protocol_documents() -> None:
         "engine": "fast",
         "depth": None,
         "time_ms": 5.0,
+        "deadline_ms": None,
     }
     assert decode_request(encode(request)) == request
-    assert board_of(request).text() == "2 0 / 4 8"
+    assert isinstance(request, Choose)
+    assert requested_board(request).text() == "2 0 / 4 8"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,7 @@ def test_what_is_no_request_is_told_by_a_code(data: str | bytes, code: str, requ
 @pytest.mark.parametrize("tiles", [[[3, 0], [0, 2]], [[-2, 0], [0, 2]], [[2], [0, 2]], [[]], [], [[2, 4]]])
 def test_what_is_no_board_is_told_with_the_id(tiles: list[list[int]]) -> None:
     with pytest.raises(WireError) as caught:
-        board_of(Choose("b", tiles))
+        requested_board(Choose("b", tiles))
     assert (caught.value.code, caught.value.request_id) == ("bad_board", "b")
 
 

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 from support.fake_engines import FirstLegal, offer
 
-from game2048.wire import PROTOCOL_VERSION, ErrorCode, board_of, decode_answer, decode_request
+from game2048.wire import PROTOCOL_VERSION, Choose, ErrorCode, decode_answer, decode_request, requested_board
 from solver_server.serving.server import ServerOptions, SolverServer
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
@@ -33,7 +33,9 @@ def test_every_error_code_is_documented() -> None:
 @pytest.mark.parametrize("example", blocks("json"))
 def test_every_example_is_a_message(example: str) -> None:
     if '"choose"' in example:
-        board_of(decode_request(example))
+        request = decode_request(example)
+        assert isinstance(request, Choose)
+        requested_board(request)
     else:
         decode_answer(example)
 

@@ -1,0 +1,250 @@
+"""One open connection to a solver server: the handshake, the greeting, messages out and in."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidHandshake,
+    InvalidMessage,
+    InvalidProxy,
+    InvalidStatus,
+    InvalidURI,
+)
+
+from game2048.errors import SolverError, SolverRefusedError, WireError
+from game2048.net import authorization, is_loopback
+from game2048.wire import (
+    MAX_MESSAGE_BYTES,
+    PROTOCOL_VERSION,
+    ErrorMessage,
+    Hello,
+    RequestId,
+    ServerMessage,
+    decode_answer,
+    protocol_of,
+)
+from game2048.wire_frames import PackedDirections, decode_directions
+
+
+class ConnectionTroubleError(Exception):
+    """The connection could not be made, or broke, for a reason that may pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientPatience:
+    """How long a client waits; all in seconds.
+
+    Attributes:
+        connect: for one attempt to connect, up to the server's greeting.
+        answer: for one answer; the first of a server may have to wait until its kernels are compiled.
+        outage: from the loss of a connection to the answer that was due, over all attempts to reconnect.
+        first_delay: the longest wait before the first attempt to reconnect; later waits double.
+        longest_delay: the longest wait between two attempts.
+        ping: between keep-alive pings, and for their answers.
+    """
+
+    connect: float = 10.0
+    answer: float = 300.0
+    outage: float = 30.0
+    first_delay: float = 0.1
+    longest_delay: float = 3.0
+    ping: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAccess:
+    """What a client shows to a server, and what it trusts.
+
+    Attributes:
+        token: the server's token; ``None`` for a server without one.
+        ca: a PEM file of certificates to trust besides the system's, for ``wss://``.
+    """
+
+    token: str | None = None
+    ca: Path | None = None
+
+    def tls(self) -> ssl.SSLContext:
+        """Return what verifies the server's certificate.
+
+        Raises:
+            SolverError: the file of certificates cannot be read.
+        """
+        context = ssl.create_default_context()
+        if self.ca is not None:
+            try:
+                context.load_verify_locations(self.ca)
+            except (OSError, ssl.SSLError) as error:
+                raise SolverError(
+                    f"certificate file {self.ca} cannot be read ({error}); expected certificates in PEM form"
+                ) from error
+        return context
+
+
+class SolverConnection:
+    """A connection on which the server has greeted.
+
+    Attributes:
+        url: the address of the server.
+        hello: its greeting.
+    """
+
+    def __init__(self, url: str, connection: ClientConnection, hello: Hello) -> None:
+        self.url = url
+        self.hello = hello
+        self._connection = connection
+
+    @classmethod
+    async def open(cls, url: str, access: ClientAccess, patience: ClientPatience) -> Self:
+        """Connect and read the greeting.
+
+        Raises:
+            ConnectionTroubleError: no server is there, or it is full or stopping.
+            SolverError: the address is wrong, or the server is not a solver server, speaks another protocol
+                version, or refuses the client.
+        """
+        connection = await _connected(url, access, patience)
+        try:
+            return cls(url, connection, await _greeting(url, connection, patience))
+        except BaseException:
+            connection.transport.abort()
+            raise
+
+    async def send(self, message: str | bytes) -> None:
+        """Send a message.
+
+        Raises:
+            ConnectionTroubleError: the connection broke.
+        """
+        try:
+            await self._connection.send(message)
+        except ConnectionClosed as error:
+            raise ConnectionTroubleError(trouble_of(error)) from error
+
+    async def answer_to(self, request_id: RequestId) -> ServerMessage | PackedDirections:
+        """Return the answer to a request; answers to earlier requests that nobody waits for are skipped.
+
+        Raises:
+            ConnectionTroubleError: the connection broke.
+            SolverRefusedError: the answer is an error.
+            SolverError: what came is not an answer.
+        """
+        while True:
+            try:
+                data = await self._connection.recv()
+            except ConnectionClosed as error:
+                raise ConnectionTroubleError(trouble_of(error)) from error
+            answer = _decoded(self.url, data)
+            if isinstance(answer, Hello):
+                raise SolverError(f"the solver server {self.url} greeted twice; it breaks the protocol")
+            answered = answer.answer.id if isinstance(answer, PackedDirections) else answer.id
+            if answered not in {request_id, None}:
+                continue
+            if isinstance(answer, ErrorMessage):
+                raise SolverRefusedError(
+                    answer.code, f"the solver server {self.url} refused: {answer.message} ({answer.code})"
+                )
+            return answer
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._connection.close()
+
+    def abort(self) -> None:
+        """Drop the connection at once."""
+        self._connection.transport.abort()
+
+
+def trouble_of(error: Exception) -> str:
+    """Return the reason of a broken connection, for people."""
+    if isinstance(error, ConnectionClosed):
+        close = error.rcvd or error.sent
+        if close is None:
+            return "connection lost"
+        return f"connection closed, {close.code} {close.reason}".rstrip()
+    if isinstance(error, TimeoutError):
+        return "timed out"
+    return str(error) or type(error).__name__
+
+
+async def _connected(url: str, access: ClientAccess, patience: ClientPatience) -> ClientConnection:
+    headers = {} if access.token is None else {"Authorization": authorization(access.token)}
+    try:
+        return await connect(
+            url,
+            additional_headers=headers,
+            # A proxy cannot reach this machine's own loopback, yet the environment may ask for one.
+            proxy=None if is_loopback(urlsplit(url).hostname or "") else True,
+            ssl=access.tls() if urlsplit(url).scheme == "wss" else None,
+            compression=None,
+            open_timeout=patience.connect,
+            ping_interval=patience.ping,
+            ping_timeout=patience.ping,
+            close_timeout=2,
+            max_size=4 * MAX_MESSAGE_BYTES,
+        )
+    except InvalidStatus as error:
+        raise _refused(url, error) from error
+    except ssl.SSLCertVerificationError as error:
+        raise SolverError(
+            f"the certificate of {url} is not trusted ({error.verify_message}); give the file of the "
+            "authority that signed it (--server-ca), or a name that the certificate is for"
+        ) from error
+    except (ssl.SSLError, InvalidHandshake, InvalidProxy, ImportError) as error:  # the last: no SOCKS
+        if isinstance(error, InvalidMessage):  # it closed the connection half-way, as when it stops
+            raise ConnectionTroubleError(trouble_of(error)) from error
+        raise SolverError(
+            f"{url} is not a solver server, or not one that this client may talk to: {trouble_of(error)}"
+        ) from error
+    except (InvalidURI, ValueError) as error:
+        raise SolverError(
+            f"server address {url!r} is not usable; expected e.g. ws://127.0.0.1:8765"
+        ) from error
+    except OSError as error:  # TimeoutError too
+        raise ConnectionTroubleError(trouble_of(error)) from error
+
+
+def _refused(url: str, error: InvalidStatus) -> SolverError | ConnectionTroubleError:
+    status = error.response.status_code
+    body = (error.response.body or b"").decode("utf-8", "replace").strip()[:200]
+    said = f"HTTP status {status}" + (f", {body!r}" if body else "")
+    if status >= 500:  # full, stopping, or a gateway whose server is away
+        return ConnectionTroubleError(said)
+    advice = "; give its --token (or set BOT2048_TOKEN)" if status == 401 else ""
+    return SolverError(f"the solver server {url} refused the connection: {said}{advice}")
+
+
+async def _greeting(url: str, connection: ClientConnection, patience: ClientPatience) -> Hello:
+    try:
+        async with asyncio.timeout(patience.connect):
+            data = await connection.recv()
+    except TimeoutError as error:
+        raise SolverError(
+            f"{url} is not a solver server: no greeting within {patience.connect:g} s"
+        ) from error
+    except ConnectionClosed as error:
+        raise ConnectionTroubleError(trouble_of(error)) from error
+    version = protocol_of(data)
+    if version is not None and version != PROTOCOL_VERSION:
+        raise SolverError(
+            f"the solver server {url} speaks protocol {version}, this client {PROTOCOL_VERSION}: "
+            f"update the {'client' if version > PROTOCOL_VERSION else 'server'}"
+        )
+    hello = _decoded(url, data)
+    if not isinstance(hello, Hello):
+        raise SolverError(f"{url} is not a solver server: it did not begin with a greeting")
+    return hello
+
+
+def _decoded(url: str, data: str | bytes) -> ServerMessage | PackedDirections:
+    try:
+        return decode_directions(data) if isinstance(data, bytes) else decode_answer(data)
+    except WireError as error:
+        raise SolverError(f"{url} is not a solver server: {error}") from error
