@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import collections
 import logging
 import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
+from bot.rate_limit import RateLimit
 from bot.variant_search import Solver as Solver
 from bot.variant_search import SpawnedTiles, ranked_directions
 from game2048.board import Board
@@ -16,29 +16,101 @@ from game2048.direction import Direction
 from game2048.errors import PageError
 from recordings.journal import GameJournal
 from recordings.record import GameRecord, Outcome
-from scraper.page import GamePage, Reading, Slid, Status, Unchanged
+from scraper.moves.rule_variants import IGNORED_MOVES, ending_at
+from scraper.page import Deviation, GamePage, Ply, Reading, Slid, Status, Unchanged, Unexplained
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 PRESSES = 16
 """How often a move is tried before the page is said not to react."""
-
 UNEXPLAINED = 20
 """How many boards in a row may defy the rules before the page is given up."""
-
-
 STUBBORN_PRESSES = (PRESSES, 2, 1, 1)
 """The same for a direction that did nothing so many times where another one moved the board; then none."""
-
 FRUITLESS = 2
 """So many directions are tried on a page that has never moved."""
-
-IGNORES_MOVES = "a legal move does nothing now and then"
-"""What is recorded of a page on which that happened."""
+STALLED_TURNS = 4
+"""So many turns in a row may pass in which the page does something, and the board does not move."""
+STALLED_S = 90.0
+"""So long a page may take no move."""
+LEAST_LAST_TILE = 32
+"""The smallest tile at which pages are believed to end the game."""
 
 
 class KeyIgnoredError(PageError):
     """A key that should have moved the board did nothing, however often it was pressed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An attempt at a move after which the board has moved.
+
+    Attributes:
+        ply: the move.
+        outcome: what came of it.
+        score: of the game before it, as far as is known.
+    """
+
+    ply: Ply
+    outcome: Slid | Unexplained
+    score: int
+
+    @property
+    def reading(self) -> Reading:
+        """What the page shows now."""
+        return self.outcome.reading
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """An attempt at which the page did nothing, however often the moves were tried.
+
+    Attributes:
+        reading: what the page shows now.
+        directions: what was tried.
+    """
+
+    reading: Reading
+    directions: tuple[Direction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """An attempt at which the page did something else: a message came up, or another board.
+
+    Attributes:
+        reading: what the page shows now.
+    """
+
+    reading: Reading
+
+
+class Stall:
+    """For how long the board has not moved.
+
+    Attributes:
+        turns: how many turns have passed without a move.
+        won: whether the page has shown a win meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """The board has moved."""
+        self.turns = 0
+        self.won = False
+        self._since = time.monotonic()
+
+    @property
+    def is_late(self) -> bool:
+        """Whether that takes too long."""
+        return time.monotonic() - self._since > STALLED_S
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it is not worth to try on."""
+        return self.turns >= STALLED_TURNS or self.is_late
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +128,7 @@ class Goal:
     moves_per_second: float | None = None
 
     def reached(self, board: Board, moves: int) -> bool:
-        """Whether the game is to be stopped now."""
+        """Return whether the game is to be stopped now."""
         if self.until_tile is not None and board.max_tile >= self.until_tile:
             return True
         return self.max_moves is not None and moves >= self.max_moves
@@ -78,11 +150,11 @@ class Progress:
 
 
 class GamePlayer:
-    """Plays one game on a page, from the board as it stands, and records it.
+    """Play one game on a page, from the board as it stands, and record it.
 
     Args:
         page: where the game is played.
-        solver: what chooses.
+        solver: what chooses the moves.
         journal: where each move is written before its key is pressed.
         goal: when to stop.
 
@@ -90,24 +162,19 @@ class GamePlayer:
         record: what was recorded, once the game has ended; ``None`` if not a single move was made.
     """
 
-    def __init__(
-        self,
-        page: GamePage,
-        solver: Solver,
-        journal: GameJournal,
-        goal: Goal,
-    ) -> None:
+    def __init__(self, page: GamePage, solver: Solver, journal: GameJournal, goal: Goal) -> None:
         self._page = page
         self._solver = solver
         self._journal = journal
         self._goal = goal
         self.record: GameRecord | None = None
         self._moves = 0
-        self._progress: Progress | None = None
         self._defiant = 0
-        self._due = 0.0
-        self._asked_to_go_on = False
-        self._rules: list[str] = []
+        self._last: Made | None = None
+        self._stall = Stall()
+        self._asked_to_continue = False
+        self._rate = RateLimit(goal.moves_per_second)
+        self._deviations: list[Deviation] = []
         self._spawned = SpawnedTiles()
         self._stubborn: collections.Counter[Direction] = collections.Counter()
 
@@ -131,167 +198,184 @@ class GamePlayer:
         """
         self._reading = reading
         self._note_rules(self._page.rules)
+        self._stall.end()
         outcome: Outcome | None = None
         try:
-            while (outcome := await self._turn()) is None:
-                if self._progress is not None:
-                    progress, self._progress = self._progress, None
-                    yield progress
+            while (outcome := self._why_over()) is None:
+                attempt = await self._turn()
+                if attempt is None:
+                    outcome = "game_over"
+                    break
+                self._reading = attempt.reading
+                if isinstance(attempt, Made):
+                    yield self._progress(attempt)
+                    continue
+                self._stall.turns += 1
+                self._stall.won |= attempt.reading.status is Status.WON
+                if isinstance(attempt, Ignored):
+                    outcome = self._ended_by_page(attempt)
+                    break
         finally:
             self.record = self._finish(outcome or "interrupted")
 
-    async def _turn(self) -> Outcome | None:
-        """Make one move, where one is to be made; how the game ended, once it has."""
+    def _why_over(self) -> Outcome | None:
+        """How the game has ended; ``None`` while it goes on."""
         reading = self._reading
-        if not reading.board.legal_directions():
+        if not reading.legal:
             return "game_over"
         if self._goal.reached(reading.board, self._moves):
             return "stopped"
         if reading.status is Status.OVER:
-            log.warning("the page says that the game is over, on a board that has moves left")
+            logger.warning("the page says that the game is over, on a board that has moves left")
             return "stopped"
-        if reading.status is Status.WON:
-            await self._go_on()
-        board = self._spawned.as_if_of_2(self._reading.board)
-        directions = await ranked_directions(self._solver, self._page, board)
-        if not directions:
-            return "game_over"
-        await self._wait_for_turn()
-        try:
-            await self._move_somehow(directions)
-        except KeyIgnoredError:
-            if self._reading.status is not Status.WON:
-                raise
-            log.warning("the page ends the game at the win")
-            return "stopped"
+        if self._stall.is_hopeless:
+            return self._ended_by_page(Ignored(reading, reading.legal))
         return None
 
-    async def _move_somehow(self, directions: list[Direction]) -> None:
-        """Make the first of these moves that the page takes.
+    async def _turn(self) -> Made | Ignored | Overtaken | None:
+        """Make one move; ``None`` where there is none to make."""
+        if self._reading.status is Status.WON:
+            await self._continue_after_win()
+        reading = self._reading
+        board = self._spawned.as_if_of_2(reading.board)
+        slides = reading.slides if board is reading.board else board.slides()
+        directions = await ranked_directions(self._solver, self._page, board, slides)
+        if not directions:
+            return None
+        await self._rate.turn()
+        return await self._first_taken(reading, directions)
 
-        Raises:
-            KeyIgnoredError: it takes none of them.
-        """
-        before = self._reading
+    async def _first_taken(self, before: Reading, directions: list[Direction]) -> Made | Ignored | Overtaken:
+        """Make the first of these moves that the page takes."""
         ignored: list[Direction] = []
-        doubtful = [direction for direction in directions if self._stubborn[direction]]
-        # Those that did nothing before are tried shortly in their turn, and with all patience at the end.
-        attempts = [(direction, self._patience(direction)) for direction in directions]
-        attempts += [(direction, PRESSES) for direction in doubtful]
-        for direction, presses in attempts:
-            if len(ignored) >= FRUITLESS and not self._moves:
+        now = before
+        for direction, presses in self._attempts(directions):
+            if (len(ignored) >= FRUITLESS and not self._moves) or self._stall.is_late:
                 break
-            if not presses:
-                continue
-            try:
-                await self._move(direction, presses)
-            except KeyIgnoredError as error:
-                ignored.append(direction)
-                if self._reading.status is Status.WON:
-                    raise  # the message of the win stands before the game
-                if self._reading.board != before.board or self._reading.status is not before.status:
-                    return  # something else happened meanwhile: look at it anew
-                log.info("%s; trying another direction", error)
-                continue
-            if ignored and self._reading.board != before.board:
-                self._stubborn.update(ignored)
-                self._note_rules((IGNORES_MOVES,))
-            if self._reading.board != before.board:
-                del self._stubborn[direction]
-            return
-        raise KeyIgnoredError(
-            f"the page does not react: {', '.join(dict.fromkeys(map(str, ignored)))} did nothing on "
-            f"{before.board.text()}, however often pressed; expected keys, a mouse, a finger or buttons to "
-            "play the game (is there a dialog in front of it?)"
-        )
+            attempt = await self._attempt(before, direction, presses)
+            now = attempt.reading
+            if not isinstance(attempt, Ignored):
+                if now.board != before.board:
+                    self._note_stubborn(ignored, direction)
+                return attempt
+            ignored.append(direction)
+            if now.status is Status.WON:
+                break  # the message of the win stands before the game
+            if now.status is not before.status:
+                return Overtaken(now)
+            logger.info("%s did nothing on %s: trying another direction", direction, before.board)
+        return Ignored(now, tuple(dict.fromkeys(ignored)))
 
-    async def _go_on(self) -> None:
-        """After a win, have the page go on. Pages without a way to say so mostly take keys all the same."""
-        if self._asked_to_go_on:
-            return
-        self._asked_to_go_on = True
-        resumed = await self._page.keep_going()
-        if resumed is not None:
-            self._reading = resumed
+    def _attempts(self, directions: list[Direction]) -> list[tuple[Direction, int]]:
+        """What to try, and how often to press.
 
-    def _patience(self, direction: Direction) -> int:
-        """How often to press for a direction in its turn."""
-        times = self._stubborn[direction]
-        return STUBBORN_PRESSES[times] if times < len(STUBBORN_PRESSES) else 0
+        Those that did nothing before are tried shortly in their turn, and often at the end.
+        """
+        longest = len(STUBBORN_PRESSES)
+        times = {direction: self._stubborn[direction] for direction in directions}
+        attempts = [
+            (direction, STUBBORN_PRESSES[times[direction]])
+            for direction in directions
+            if times[direction] < longest
+        ]
+        return attempts + [(direction, PRESSES) for direction in directions if times[direction]]
 
-    async def _move(self, direction: Direction, presses: int) -> None:
-        """Press a key until the page has moved."""
-        before = self._reading
+    def _note_stubborn(self, ignored: list[Direction], taken: Direction) -> None:
+        """Remember which moves did nothing where another one moved the board."""
+        if ignored:
+            self._stubborn.update(ignored)
+            self._note_rules((IGNORED_MOVES,))
+        del self._stubborn[taken]
+
+    async def _attempt(
+        self, before: Reading, direction: Direction, presses: int
+    ) -> Made | Ignored | Overtaken:
+        """Try one move until the page has moved."""
         score = self._journal.append(before.board, direction, before.score)
+        now = before
         for press in range(presses):
             outcome = await self._page.move(before, direction)
             if not isinstance(outcome, Unchanged):
+                return Made(before.ply(direction), outcome, score)
+            now = outcome.reading
+            if now.board != before.board or (press and now.status is not before.status):
+                return Overtaken(now)
+            if outcome.exhausted or self._stall.is_late:
                 break
-            if press and outcome.reading.status is not before.status:
-                break  # a message came up instead
-            self._reading = outcome.reading
-            if outcome.reading.board != before.board:
-                return  # the page has moved on by itself, or another board of it is looked at
-            if outcome.exhausted:
-                raise KeyIgnoredError(f"{direction} did nothing on {before.board} in any way that was tried")
-            log.info("%s did nothing on %s: pressing it again", direction, before.board)
-        else:
-            raise KeyIgnoredError(
-                f"{direction} was pressed {presses} times on {before.board} and nothing moved"
-            )
-        self._reading = outcome.reading
-        if isinstance(outcome, Unchanged):
+            logger.info("%s did nothing on %s: pressing it again", direction, before.board)
+        return Ignored(now, (direction,))
+
+    def _ended_by_page(self, ignored: Ignored) -> Outcome:
+        """Say why the page takes no move any more.
+
+        Raises:
+            KeyIgnoredError: it gives no reason.
+        """
+        board = ignored.reading.board
+        is_new = self._last is not None and self._last.ply.before.max_tile < board.max_tile
+        if self._moves and (self._stall.won or (is_new and board.max_tile >= LEAST_LAST_TILE)):
+            self._note_rules((ending_at(board.max_tile),))
+            return "stopped"
+        raise KeyIgnoredError(
+            f"the page does not react: {', '.join(map(str, ignored.directions))} did nothing on "
+            f"{board.text()}, however often pressed; expected keys, a mouse, a finger or buttons to "
+            "play the game; try --headed to see whether something stands before it",
+            url=self._page.url,
+            reader=ignored.reading.reader,
+        )
+
+    async def _continue_after_win(self) -> None:
+        """Let the page continue after a win. Most pages without a button for that take keys all the same."""
+        self._stall.won = True
+        if self._asked_to_continue and not self._stall.turns:
             return
+        self._asked_to_continue = True
+        continued = await self._page.keep_going()
+        if continued is not None:
+            self._reading = continued
+
+    def _progress(self, made: Made) -> Progress:
+        """Take in a move, and say how the game stands."""
+        before, after = made.ply.before, made.reading.board
+        self._last = made
         self._moves += 1
-        if isinstance(outcome, Slid) or outcome.rules:
-            self._note_spawn(before.board, direction)
-        if isinstance(outcome, Slid):
+        if after != before:
+            self._stall.end()
+        counted = made.score
+        if isinstance(made.outcome, Slid) or made.outcome.rules:
             self._defiant = 0
-            counted = score + before.board.slide(direction).reward
-        elif outcome.rules:
-            self._defiant = 0
-            counted = score + before.board.slide(direction).reward
-            self._note_rules(outcome.rules)
-        else:
-            counted = score
-            self._take_note(outcome.why)
-        shown = self._reading.score
-        self._progress = Progress(self._moves, counted if shown is None else shown, self._reading.board)
+            counted += made.ply.slide.reward
+            afterstate = self._page.afterstate(made.ply)
+            if afterstate.size == after.size:
+                self._spawned.note(afterstate, after)
+        if isinstance(made.outcome, Unexplained):
+            self._note_rules(made.outcome.rules)
+            if not made.outcome.rules:
+                self._bear(made.outcome.why)
+        shown = made.reading.score
+        return Progress(self._moves, counted if shown is None else shown, after)
 
-    def _note_spawn(self, before: Board, direction: Direction) -> None:
-        """Learn from a move what spawns on this page."""
-        afterstate = self._page.afterstate(before, direction)
-        if len(afterstate.cells) == len(self._reading.board.cells):
-            self._spawned.note(afterstate, self._reading.board)
-
-    def _note_rules(self, rules: tuple[str, ...]) -> None:
+    def _note_rules(self, deviations: tuple[Deviation, ...]) -> None:
         """Say once in what the page's rules differ; they are recorded with the game."""
-        for rule in rules:
-            if rule not in self._rules:
-                self._rules.append(rule)
-                log.warning("this page plays by a rule of its own: %s", rule)
+        for one in deviations:
+            if one not in self._deviations:
+                self._deviations.append(one)
+                logger.warning("this page plays by a rule of its own: %s", one)
 
-    def _take_note(self, why: str) -> None:
+    def _bear(self, why: str) -> None:
         """Bear with a board that defies the rules, for a while."""
         self._defiant += 1
         if self._defiant >= UNEXPLAINED:
             raise PageError(
-                f"the page does not play 2048: {UNEXPLAINED} boards in a row defy its rules; {why}"
+                f"the page does not play 2048: {UNEXPLAINED} boards in a row defy its rules; {why}",
+                url=self._page.url,
+                reader=self._reading.reader,
             )
-        log.warning("%s; playing on", why)
-
-    async def _wait_for_turn(self) -> None:
-        """Keep to the rate asked for."""
-        rate = self._goal.moves_per_second
-        if rate is None:
-            return
-        now = time.monotonic()
-        if self._due > now:
-            await asyncio.sleep(self._due - now)
-        self._due = max(now, self._due) + 1 / rate
+        logger.warning("%s; playing on", why)
 
     def _finish(self, outcome: Outcome) -> GameRecord | None:
         if not self._moves:
             self._journal.discard()
             return None
-        return self._journal.finish(self._reading.board, self._reading.score, outcome, self._rules)
+        rules = [str(one) for one in self._deviations]
+        return self._journal.finish(self._reading.board, self._reading.score, outcome, rules)

@@ -9,12 +9,13 @@ merge reward plus value of the afterstate); what lies below that ply is still ju
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from game2048.board import MAX_EXPONENT, Board
+from game2048.board import MAX_EXPONENT, Board, Slide
 from game2048.direction import Direction
 from game2048.wire import DecisionMessage, GameOver
+from scraper.page import Ply
 
 PROVING_SPAWNS = 12
 """After so many spawned tiles the smallest one is taken for the page's 2."""
@@ -30,11 +31,11 @@ class Solver(Protocol):
         ...
 
 
-class Slides(Protocol):
+class PageSlides(Protocol):
     """What moves lead to on a page: the part of `scraper.page.GamePage` that is needed here."""
 
-    def afterstate(self, board: Board, direction: Direction) -> Board:
-        """What a move slides to on this page."""
+    def afterstate(self, ply: Ply) -> Board:
+        """Return what a move slides to on this page."""
         ...
 
 
@@ -60,20 +61,24 @@ class SpawnedTiles:
         return Board(board.rows, board.columns, bytes(max(tile - excess, 0) for tile in board.cells))
 
 
-async def ranked_directions(solver: Solver, page: Slides, board: Board) -> list[Direction]:
-    """The directions to try, the best first; none if the game is over.
+async def ranked_directions(
+    solver: Solver, page: PageSlides, board: Board, slides: Mapping[Direction, Slide]
+) -> list[Direction]:
+    """Return the directions to try, the best first; none if the game is over.
 
     Args:
         solver: what chooses.
-        page: whose rules are played by.
+        page: what is played by its rules.
         board: as it stands, in the solver's terms.
+        slides: what each direction does to it by the rules of 2048.
 
     Raises:
         SolverError: the solver cannot be reached any more.
     """
-    legal = board.legal_directions()
-    slides = {direction: page.afterstate(board, direction) for direction in legal}
-    if all(slides[direction] == board.slide(direction).afterstate for direction in legal):
+    plies = [Ply(board, direction, slide) for direction, slide in slides.items() if slide.moved]
+    afters = {ply.direction: page.afterstate(ply) for ply in plies}
+    legal = list(afters)
+    if all(afters[direction] == slides[direction].afterstate for direction in legal):
         answer = await solver(board)
         if isinstance(answer, GameOver):
             return []
@@ -81,7 +86,7 @@ async def ranked_directions(solver: Solver, page: Slides, board: Board) -> list[
         values = {Direction.parse(name): value for name, value in answer.values.items()}
     else:
         first = None
-        values = {direction: await _value(solver, board, after) for direction, after in slides.items()}
+        values = {direction: await _value(solver, board, after) for direction, after in afters.items()}
     lowest = float("-inf")
     return sorted(legal, key=lambda d: (d is not first, -values.get(d, lowest)))
 

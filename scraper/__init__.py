@@ -1,4 +1,4 @@
-"""One live page: find the board, read it, press a direction, start again, see the end. It decides no move.
+"""One live page: find the board, read it, press a direction, start again, see the end. It chooses no move.
 
 Importing this package loads no browser driver: `scraper.open_page` does, and `scraper.chromium.launch` in
 use.

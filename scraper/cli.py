@@ -134,7 +134,7 @@ async def _read_once(
         reading = await page.open(url)
         notes: dict[str, object] = {}
         if page.rules:
-            notes["rules"] = list(page.rules)
+            notes["rules"] = [str(rule) for rule in page.rules]
         if page.tried:
             notes["given_up"] = dict(page.tried)
         return reading, notes

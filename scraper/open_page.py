@@ -1,4 +1,4 @@
-"""Tabs to play in: in a browser started for it, in a running one, or in one that is there already."""
+"""Open tabs to play in: in a browser started for it, or in a running one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from playwright.async_api import Error as PlaywrightError
 
 from game2048.errors import PageError
 from scraper.chromium.launch import VIEWPORT, BrowserOptions, open_context
-from scraper.detection.page_script import Patience
 from scraper.live_page import LivePage
 from scraper.report import write_report
 from scraper.site_profile import SiteProfile
+from scraper.wait_times import WaitTimes
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ OPEN_SHADOWS = """{
 async def open_page(
     options: BrowserOptions | None = None, site: SiteProfile | None = None, report: Path | None = None
 ) -> AsyncIterator[LivePage]:
-    """A browser with one tab for one game; both closed at the end, also on Ctrl-C.
+    """Start a browser with one tab for one game; close both at the end, also on Ctrl-C.
 
     Args:
         options: which browser, and how.
@@ -41,7 +41,7 @@ async def open_page(
         report: a folder for what was seen, should the page not be playable.
 
     Raises:
-        PageError: there is no browser, or none that starts.
+        PageError: no browser is found, or it does not start.
     """
     options = options or BrowserOptions()
     watched = not options.headless or options.cdp is not None
@@ -60,15 +60,15 @@ async def live_page(
     browser: Browser,
     *,
     watched: bool = False,
-    patience: Patience | None = None,
+    waits: WaitTimes | None = None,
     site: SiteProfile | None = None,
 ) -> AsyncIterator[LivePage]:
-    """A new tab with nothing of the user's in it; closed at the end.
+    """Open a tab in a browser context of its own; close it at the end.
 
     Args:
         browser: from `scraper.chromium.launch.open_browser`.
         watched: somebody looks at the window, so animations keep their pace.
-        patience: how long to wait for what.
+        waits: how long to wait for what.
         site: what is known of the page's site.
     """
     width, height = VIEWPORT
@@ -78,7 +78,7 @@ async def live_page(
         reduced_motion=None if watched else "reduce",
     )
     try:
-        yield await _tab_in(context, watched=watched, patience=patience, site=site)
+        yield await _tab_in(context, watched=watched, waits=waits, site=site)
     finally:
         with contextlib.suppress(PlaywrightError):
             await context.close()
@@ -88,7 +88,7 @@ async def _tab_in(
     context: BrowserContext,
     *,
     watched: bool,
-    patience: Patience | None = None,
+    waits: WaitTimes | None = None,
     site: SiteProfile | None = None,
 ) -> LivePage:
     page = await context.new_page()
@@ -99,7 +99,7 @@ async def _tab_in(
         await session.send("Animation.setPlaybackRate", {"playbackRate": ANIMATION_RATE})
     context.on("page", _close_popup)
     await page.add_init_script(OPEN_SHADOWS)
-    return LivePage(page, patience=patience, site=site)
+    return LivePage(page, waits=waits, site=site)
 
 
 async def _close_popup(popup: Page) -> None:

@@ -1,4 +1,4 @@
-"""The seam between the player and a page: open, read, move, go on, start anew.
+"""What a player needs of a page: open, read, move, keep going, start a new game.
 
 `GamePage` is all that the player knows; `scraper.live_page.LivePage` is the one over a real browser.
 """
@@ -9,10 +9,22 @@ from typing import Protocol
 
 from game2048.board import Board
 from game2048.direction import Direction
-from scraper.moves.outcome import MoveOutcome, Slid, Unchanged, Unexplained
-from scraper.reading import Reading, Status
+from scraper.moves.outcome import Cause, MoveOutcome, Slid, Unchanged, Unexplained
+from scraper.moves.rule_variants import Deviation
+from scraper.reading import Ply, Reading, Status
 
-__all__ = ["GamePage", "MoveOutcome", "Reading", "Slid", "Status", "Unchanged", "Unexplained"]
+__all__ = [
+    "Cause",
+    "Deviation",
+    "GamePage",
+    "MoveOutcome",
+    "Ply",
+    "Reading",
+    "Slid",
+    "Status",
+    "Unchanged",
+    "Unexplained",
+]
 
 
 class GamePage(Protocol):
@@ -27,12 +39,12 @@ class GamePage(Protocol):
         ...
 
     @property
-    def rules(self) -> tuple[str, ...]:
-        """In what the page's rules were seen to differ from those of 2048, in words."""
+    def rules(self) -> tuple[Deviation, ...]:
+        """In what the page's rules were seen to differ from those of 2048."""
         ...
 
-    def afterstate(self, board: Board, direction: Direction) -> Board:
-        """What a move slides to on this page, by its own rules where they are known to differ."""
+    def afterstate(self, ply: Ply) -> Board:
+        """Return what a move slides to on this page, by its own rules where they are known to differ."""
         ...
 
     async def open(self, url: str) -> Reading:
@@ -44,11 +56,11 @@ class GamePage(Protocol):
         ...
 
     async def read(self) -> Reading:
-        """The board, once it is at rest."""
+        """Return the board, once it is at rest."""
         ...
 
     async def press(self, direction: Direction) -> None:
-        """Press the arrow key of that direction, without looking at what comes of it."""
+        """Press the arrow key of that direction, without looking at its effect."""
         ...
 
     async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
@@ -64,13 +76,13 @@ class GamePage(Protocol):
         ...
 
     async def keep_going(self) -> Reading | None:
-        """After a win, tell the page to go on; ``None`` if it offers no way, or none that works."""
+        """Let the game continue after a win; return ``None`` if the page offers no way that works."""
         ...
 
     async def new_game(self) -> Reading:
         """Start a new game.
 
         Raises:
-            PageError: the page offers no way to.
+            PageError: the page offers no way to start one.
         """
         ...

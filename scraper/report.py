@@ -47,7 +47,7 @@ async def write_report(page: LivePage, folder: Path, why: str) -> None:
         "why": why.replace(page.url, f"{parts.scheme}://{parts.netloc}/…") if page.url else why,
         "site": f"{parts.scheme}://{parts.netloc}",
         "given_up": dict(page.tried),
-        "rules": list(page.rules),
+        "rules": [str(rule) for rule in page.rules],
         "played_with": page.played_with,
         "region": box,
         "frames": seen,

@@ -7,20 +7,16 @@ import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
 from game2048.errors import PageError
-from game2048.size import MAX_SIDE, MIN_SIDE
-from scraper.readers.script import ScriptReader
+from scraper.input.methods import INPUT_METHODS
+from scraper.readers.script import ScriptReader, SideLength
+from scraper.wait_times import WaitTimes
 
-if TYPE_CHECKING:
-    from scraper.detection.page_script import Patience
-
-Side = Annotated[int, msgspec.Meta(ge=MIN_SIDE, le=MAX_SIDE)]
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
-WAYS = ("arrow keys", "arrow keys, held", "letter keys", "vi keys", "buttons", "mouse drag", "touch swipe")
 
 
 class BoardProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,8 +35,8 @@ class BoardProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     selector: str
     tile: str
-    rows: Side = 4
-    columns: Side = 4
+    rows: SideLength = 4
+    columns: SideLength = 4
     value: str = "text"
     pattern: str | None = None
     ranks: bool = False
@@ -48,7 +44,7 @@ class BoardProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Waits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How long to wait for what, in milliseconds; see `scraper.detection.page_script.Patience`."""
+    """How long to wait for what, in milliseconds; see `scraper.wait_times.WaitTimes`."""
 
     board: Milliseconds | None = None
     idle: Milliseconds | None = None
@@ -69,7 +65,7 @@ class SiteProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         board: how it shows its board; ``None`` to find that out.
-        input: the ways of making moves to try, in order of `WAYS`; ``None`` for all.
+        input: the ways of making moves to try, in order of `INPUT_METHODS`; ``None`` for all.
         wait: how long to wait for what.
         buttons: what to click.
     """
@@ -79,15 +75,15 @@ class SiteProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wait: Waits = Waits()
     buttons: Buttons = Buttons()
 
-    def patience(self, usual: Patience) -> Patience:
-        """The usual patience, but for what the profile says."""
+    def wait_times(self, usual: WaitTimes) -> WaitTimes:
+        """Return the usual times with those of the profile in their place."""
         given = {
             name: value for name, value in msgspec.structs.asdict(self.wait).items() if value is not None
         }
         return dataclasses.replace(usual, **given)
 
     def reader(self) -> SiteReader:
-        """The reader of the board that the profile describes."""
+        """Make the reader of the board that the profile describes."""
         assert self.board is not None
         return SiteReader(
             "site-profile",
@@ -125,9 +121,10 @@ def read_profile(path: Path) -> SiteProfile:
         raise PageError(
             f"the site profile {path} cannot be used: {error}; docs/pages.md tells its form"
         ) from error
-    unknown = [name for name in profile.input or () if name not in WAYS]
+    unknown = [name for name in profile.input or () if name not in INPUT_METHODS]
     if unknown:
         raise PageError(
-            f"the site profile {path} names the input {unknown[0]!r}: expected some of {', '.join(WAYS)}"
+            f"the site profile {path} names the input {unknown[0]!r}; "
+            f"expected some of {', '.join(INPUT_METHODS)}"
         )
     return profile

@@ -1,67 +1,77 @@
-"""A page's own buttons for going on and starting anew, and its dialogs."""
+"""The buttons of a page that let a game continue or start a new one, and its dialogs."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
-import re
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
 from playwright.async_api import Dialog, Frame, Locator, Page
 from playwright.async_api import Error as PlaywrightError
 
-from scraper.detection.page_script import first_line
+from scraper.chromium.driver_errors import first_line
+from scraper.detection.button_texts import lets_game_continue
+from scraper.detection.obstacles import FoundButton, Obstacles, status_said
+from scraper.reading import Status
 
 logger = logging.getLogger(__name__)
 
-KEEP_GOING = (".keep-playing-button", re.compile(r"^\W*(keep (going|playing)|continue)\b", re.IGNORECASE))
-NEW_GAME = (
-    ".restart-button, .retry-button",
-    re.compile(r"^\W*(new game|restart|try again|play again|start over)\b", re.IGNORECASE),
-)
-"""Each a selector, and else what such a button says."""
-GOES_ON = re.compile(
-    r"\b(keep|continue|go(ing)? on|play on|endless|weiter|continuer|continuar|продолж)|继续|続け",
-    re.IGNORECASE,
-)
-BEGINS_ANEW = re.compile(r"\b(again|new|restart|reset|replay|retry|neu|nouvelle|nuev[oa]|нов)", re.IGNORECASE)
-CLICKABLE = "button, a, [role=button], input[type=button]"
+Click = Callable[[], Awaitable[None]]
+UNSAVED = "beforeunload"
+"""The dialog that asks whether a page may be left."""
 
 
-class Controls:
-    """Finds and clicks buttons, and answers dialogs: without an answer they stop the page's script.
+class PageButtons:
+    """Find and click buttons, and answer dialogs: without an answer they stop the page's script.
 
     Args:
-        page: a page of Playwright's.
-        patience_ms: how long a button may take to become clickable.
+        page: a page of Playwright.
+        obstacles: what finds buttons by their texts.
+        wait_ms: how long a button may take to become clickable.
+
+    Attributes:
+        said: what a dialog has said of the game since this was last set to `Status.PLAYING`.
     """
 
-    def __init__(self, page: Page, patience_ms: int) -> None:
-        self._patience_ms = patience_ms
+    def __init__(self, page: Page, obstacles: Obstacles, wait_ms: int) -> None:
+        self._page = page
+        self._obstacles = obstacles
+        self._wait_ms = wait_ms
         self._consents = False
+        self.said = Status.PLAYING
         page.on("dialog", self._answer)
 
-    async def find(self, frame: Frame, selector: str, text: re.Pattern[str]) -> Locator | None:
-        """The first visible thing to click that matches, by selector or else by what it says."""
-        by_selector = frame.locator(selector)
-        by_text = frame.locator(CLICKABLE).filter(has_text=text)
-        for found in (by_selector, by_text):
-            visible = found.filter(visible=True)
-            if await visible.count():
-                return visible.first
-        return None
+    async def find(self, frame: Frame, selector: str, text: str | None, *, in_game: bool) -> Click | None:
+        """Return the click on the first button that is visible; ``None`` where there is no such button.
+
+        Args:
+            frame: in which to look for the selector.
+            selector: of the button; it comes first.
+            text: a pattern of what such a button says, in any frame; ``None`` to go by the selector alone.
+            in_game: take nothing that may end the game.
+        """
+        visible = frame.locator(selector).filter(visible=True)
+        if await visible.count():
+            return functools.partial(self.click, visible.first)
+        found = None if text is None else await self._obstacles.find_one(text, in_game=in_game)
+        return None if found is None else functools.partial(self._click_found, *found)
 
     async def click(self, button: Locator) -> None:
-        """Click something, if it lets itself be clicked."""
-        with self.consenting():
+        """Click something, if that is possible."""
+        with self._consenting():
             try:
-                await button.click(timeout=self._patience_ms)
+                await button.click(timeout=self._wait_ms)
             except PlaywrightError as error:
                 logger.info("the button could not be clicked: %s", first_line(error))
 
+    async def _click_found(self, frame: Frame, found: FoundButton) -> None:
+        with self._consenting():
+            await self._obstacles.click(frame, found)
+
     @contextlib.contextmanager
-    def consenting(self) -> Iterator[None]:
-        """Meanwhile a page that asks "start a new game?" is told yes."""
+    def _consenting(self) -> Iterator[None]:
+        """Meanwhile answer yes where the page asks "start a new game?"."""
         self._consents = True
         try:
             yield
@@ -70,15 +80,13 @@ class Controls:
 
     async def _answer(self, dialog: Dialog) -> None:
         logger.info("the page says (%s): %s", dialog.type, dialog.message[:200])
+        if dialog.type != UNSAVED:
+            said = status_said(dialog.message)
+            self.said = self.said if said is Status.PLAYING else said
         with contextlib.suppress(PlaywrightError):
             if dialog.type == "prompt":
                 await dialog.accept(dialog.default_value or "4")
-            elif dialog.type == "confirm" and not self._consents and not goes_on(dialog.message):
+            elif dialog.type == "confirm" and not self._consents and not lets_game_continue(dialog.message):
                 await dialog.dismiss()  # "play again?" would wipe the board away before it was read
             else:
                 await dialog.accept()
-
-
-def goes_on(question: str) -> bool:
-    """Whether a yes to this lets the game go on."""
-    return bool(GOES_ON.search(question)) and not BEGINS_ANEW.search(question)

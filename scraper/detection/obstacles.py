@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from importlib import resources
 
@@ -12,43 +12,19 @@ import msgspec
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
 
+from scraper.detection.button_texts import (
+    ANYTHING,
+    LISTED_SIZE,
+    NEVER,
+    NEVER_IN_GAME,
+    OVER,
+    WON,
+)
+from scraper.detection.page_script import place_in_window
 from scraper.reading import Status
 
 logger = logging.getLogger(__name__)
 
-CONSENT = (
-    r"^\W*(accept|agree|i agree|allow|got it|ok|okay|reject|decline|dismiss|close|skip|understood|no thanks|"
-    r"x|verstanden|akzeptieren|aceptar|accepter|принять|закрыть|同意|关闭|閉じる)\b.{0,20}$|^[×✕✖✗]$"
-)
-START = (
-    r"^\W*(start|play|begin|launch|enter|go|let'?s (go|play)|continue|resume|spielen|starten?|jouer|"
-    r"commencer|jugar|empezar|iniciar|gioca|inizia|играть|начать|старт|graj|oyna|başla|开始.*|開始.*|スタート|はじめる|시작.*)"
-    r"(\s+(the\s+)?(game|now|playing|2048))?\W*$|"
-    r"^\W*run( game)?\W*$|\b(click|tap|touch)\b.{0,20}\bto (start|play|begin|continue)\b"
-)
-SIZE = r"^\W*(classic\W*)?4\s*[x×*]\s*4\b.{0,12}$"
-LISTED_SIZE = SIZE + r"|^4$"
-MODE = (
-    r"^\W*(classic|normal|standard|original|easy|beginner|endless|infinite|single[- ]?player|solo|1 player|"
-    r"klassisch|leicht|einfach|classique|facile|clásico|clássico|fácil|infinito|классика|легко|"
-    r"经典.*|普通.*|简单.*|クラシック|클래식)(\s+(mode|game|2048))?\W*$"
-)
-GAME = r"^\W*2048( game)?\W*$"
-"""What one of many games is called where one has to be chosen."""
-NEW = (
-    r"^\W*(new( game)?|restart( game)?|reset|try again|play again|start over|again|neues spiel|nuevo juego|"
-    r"nouvelle partie|nova partida|nuova partita|новая игра|заново|新游戏|重新开始|リスタート|다시)\b.{0,12}$"
-)
-GO_ON = (
-    r"^\W*(keep (going|playing)|continue|go on|play on|resume|endless|carry on|weiter|continuer|continuar|"
-    r"продолжить|继续.*|続ける)\b.{0,20}$"
-)
-WON = (
-    r"\byou(’|')?(ve)?\s*(win|won)\b|\bvictory\b|"
-    r"\bcongratulations\b|\bwinner\b|\bgewonnen\b|\bvous avez gagné\b"
-)
-OVER = r"\bgame over\b|\byou (lose|lost)\b|\bno (more )?moves\b|\bverloren\b|\bperdu\b"
-ANYTHING = r"\w"
 MOST_PAGES = 8
 """A guide that lies over the game has so many pages at most."""
 NAMELESS = """() => {
@@ -57,7 +33,7 @@ NAMELESS = """() => {
     (field) => !field.value && !field.readOnly && !field.disabled && field.checkVisibility(seen));
   return fields.length === 1 ? fields[0] : null;
 }"""
-NAME = "Player"
+PLAYER_NAME = "Player"
 CHOOSE_SIZE = """(pattern) => {
   const wanted = new RegExp(pattern, "iu");
   const seen = { opacityProperty: true, visibilityProperty: true };
@@ -70,14 +46,11 @@ CHOOSE_SIZE = """(pattern) => {
   }
   return false;
 }"""
-NEVER = (
-    r"(share|tweet|facebook|download|install|github|log ?in|sign|buy|donat|subscribe|delete|undo|hint|auto|"
-    r"ai\b|solve|bot\b|how to|rules|settings|score)"
-)
-NEVER_IN_GAME = NEVER + r"|(new|restart|reset|again|start|menu|quit|exit|leave)"
 
 
-class _Found(msgspec.Struct, frozen=True):
+class FoundButton(msgspec.Struct, frozen=True):
+    """Something to click: its text, and its centre in the coordinates of its frame."""
+
     key: str
     text: str
     x: float
@@ -86,8 +59,8 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Gates:
-    """The gates of one page: what was clicked already is not clicked again."""
+class Obstacles:
+    """The obstacles of one page: what was clicked already is not clicked again."""
 
     page: Page
     taken: list[str] = field(default_factory=list)
@@ -96,49 +69,62 @@ class Gates:
         """The page has loaded anew."""
         self.taken.clear()
 
-    async def open_one(
+    async def click_one(
         self, *patterns: str, in_game: bool = False, modal: bool = False, leave: bool = False
     ) -> bool:
-        """Click the first thing that says one of these words; whether there was one.
+        """Click the first thing that says one of these words; return whether there was one.
 
         Args:
             patterns: of the words, the most wanted first.
-            in_game: then nothing is clicked that may end the game.
+            in_game: click nothing that may end the game.
             modal: only buttons of dialogs that lie over the page.
             leave: also what leads to another page of the site.
         """
+        async for frame, found in self._all(patterns, in_game=in_game, modal=modal, leave=leave):
+            if await self.click(frame, found):
+                return True
+        return False
+
+    async def find_one(self, pattern: str, *, in_game: bool = False) -> tuple[Frame, FoundButton] | None:
+        """Return the first thing to click that says this, in any frame, also if it was clicked before."""
+        self.taken.clear()
+        async for found in self._all((pattern,), in_game=in_game, modal=False, leave=True):
+            return found
+        return None
+
+    async def _all(
+        self, patterns: tuple[str, ...], *, in_game: bool, modal: bool, leave: bool
+    ) -> AsyncIterator[tuple[Frame, FoundButton]]:
         taboo = NEVER_IN_GAME if in_game else NEVER
         if in_game:
             self.taken.clear()  # a message may come back
         for pattern in patterns:
             for frame in self.page.frames:
                 for found in await self._find(frame, pattern, taboo, modal=modal, leave=leave):
-                    if await self._click(frame, found):
-                        return True
-        return False
+                    yield frame, found
 
     async def leaf_through(self, *, in_game: bool = False) -> None:
         """Click away what lies over the page, whatever its buttons say; a guide may have some pages."""
         before = list(self.taken)
         for _ in range(MOST_PAGES):
             self.taken.clear()  # each page has the same button
-            if not await self.open_one(ANYTHING, in_game=in_game, modal=True):
+            if not await self.click_one(ANYTHING, in_game=in_game, modal=True):
                 break
         self.taken += before
 
     async def give_name(self) -> bool:
-        """Fill in the only field of the page, which may ask for a name; whether there is one."""
+        """Fill in the only field of the page, which may ask for a name; return whether there is one."""
         for frame in self.page.frames:
             with contextlib.suppress(PlaywrightError):
                 field = (await frame.evaluate_handle(NAMELESS)).as_element()
                 if field is not None:
-                    await field.fill(NAME, timeout=1000)
+                    await field.fill(PLAYER_NAME, timeout=1000)
                     self.taken.clear()
                     return True
         return False
 
     async def choose_size(self) -> bool:
-        """Choose a size from a list where none is chosen yet; whether there was one."""
+        """Choose a size from a list where none is chosen yet; return whether there was one."""
         for frame in self.page.frames:
             with contextlib.suppress(PlaywrightError):
                 if await frame.evaluate(CHOOSE_SIZE, LISTED_SIZE) is True:
@@ -147,39 +133,36 @@ class Gates:
         return False
 
     async def says(self) -> Status:
-        """What the messages on the page say of the game."""
+        """Return what the messages on the page say of the game."""
         text = ""
         for frame in self.page.frames:
             with contextlib.suppress(PlaywrightError):
                 text += "\n" + str(await frame.evaluate("document.body?.innerText ?? ''"))[:20_000]
-        if re.search(WON, text, re.IGNORECASE):
-            return Status.WON
-        return Status.OVER if re.search(OVER, text, re.IGNORECASE) else Status.PLAYING
+        return status_said(text)
 
     async def _find(
         self, frame: Frame, pattern: str, taboo: str, *, modal: bool, leave: bool
-    ) -> list[_Found]:
+    ) -> list[FoundButton]:
         script = (resources.files(__package__) / "obstacles.js").read_text(encoding="utf-8")
         with contextlib.suppress(PlaywrightError, msgspec.ValidationError):
             wanted = {"pattern": pattern, "taboo": taboo, "taken": self.taken, "modal": modal, "leave": leave}
             raw = await frame.evaluate(script, wanted)
-            return msgspec.convert(raw, list[_Found], strict=False)
+            return msgspec.convert(raw, list[FoundButton], strict=False)
         return []
 
-    async def _click(self, frame: Frame, found: _Found) -> bool:
+    async def click(self, frame: Frame, found: FoundButton) -> bool:
+        """Click what was found; return whether that was possible."""
         self.taken.append(found.key)
         with contextlib.suppress(PlaywrightError):
-            x, y = await place_in_page(frame, found.x, found.y)
+            x, y = await place_in_window(frame, found.x, found.y)
             logger.info("clicking %r", found.text)
             await self.page.mouse.click(x, y)
             return True
         return False
 
 
-async def place_in_page(frame: Frame, x: float, y: float) -> tuple[float, float]:
-    """A point of a frame in the coordinates of the whole page's window."""
-    if frame.parent_frame is not None:
-        box = await (await frame.frame_element()).bounding_box()  # in the window's coordinates, however deep
-        if box is not None:
-            return x + box["x"], y + box["y"]
-    return x, y
+def status_said(text: str) -> Status:
+    """Return what a message says of the game; a win counts before an end, as pages end games at wins."""
+    if WON.search(text):
+        return Status.WON
+    return Status.OVER if OVER.search(text) else Status.PLAYING

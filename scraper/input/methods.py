@@ -1,4 +1,4 @@
-"""The ways in which a move reaches a page, tried in order of evidence; the one that worked is remembered.
+"""How a move reaches a page: methods are tried in order of evidence; the one that worked is remembered.
 
 Most pages take an arrow key that is pressed and released at once. Some poll the keys, so that it must be held
 for some frames; some listen only once they have the focus, to other keys, to the mouse, to fingers, or have
@@ -14,12 +14,16 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from playwright.async_api import CDPSession, Frame, Page
+from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from game2048.direction import Direction
-from scraper.detection.obstacles import CONSENT, GO_ON, START, Gates, place_in_page
+from scraper.detection.button_texts import CONSENT, KEEP_GOING, START
+from scraper.detection.obstacles import Obstacles
+from scraper.detection.page_script import place_in_window
 from scraper.input.listeners import ANYHOW, KEYS, MOUSE, TOUCH, heard_by
+from scraper.input.pace import KeyPace
+from scraper.region import Region
 
 logger = logging.getLogger(__name__)
 
@@ -77,94 +81,14 @@ FIND_BUTTONS = """(patterns) => {
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
-    """Where the board is in the window, in CSS pixels."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    @property
-    def centre(self) -> tuple[float, float]:
-        """Its middle."""
-        return self.x + self.width / 2, self.y + self.height / 2
-
-
-class Pace:
-    """How soon after a move a page takes the next key: pages that animate drop keys meanwhile.
-
-    It lies between the longest time after which a key was dropped and the shortest after which one was taken.
-    Those are brought together by trials, nearer to the second: a drop costs more than some milliseconds.
-    """
-
-    TRIAL = 0.6
-    NEAR = 0.12
-    NEAR_S = 0.008
-    LONGEST_S = 0.6
-    """A key that is dropped so late is dropped for another reason."""
-    LASTS = 60
-    """After so many moves it is tried whether keys are taken earlier by now; then after twice as many."""
-    FORGOTTEN = 0.7
-
-    def __init__(self) -> None:
-        self._dropped = 0.0
-        self._taken = float("inf")
-        self._moved: float | None = None
-        self._pressed = 0.0
-        self._moves = 0
-        self._lasts = self.LASTS
-
-    @property
-    def gap(self) -> float:
-        """How long after a move to press the next key, in seconds."""
-        if not self._dropped:
-            return 0.0
-        if self._taken == float("inf"):
-            return self._dropped * (1 + self.NEAR) + self.NEAR_S
-        between = self._taken - self._dropped
-        if between <= max(self.NEAR * self._taken, self.NEAR_S):
-            return self._taken
-        return self._dropped + self.TRIAL * between
-
-    def left(self, now: float) -> float:
-        """For how long to wait yet before the next key."""
-        return 0.0 if self._moved is None else max(0.0, self._moved + self.gap - now)
-
-    def press(self, now: float) -> None:
-        """A key is pressed."""
-        self._pressed = now
-
-    def note(self, *, taken: bool, first: bool) -> None:
-        """Take in whether that key was taken; where not, only the first press of a move tells of the pace."""
-        since = float("inf") if self._moved is None else self._pressed - self._moved
-        if taken:
-            self._moved = self._pressed
-            if self._dropped:
-                self._taken = min(self._taken, since)
-                self._forget_in_time()
-        elif first and since < self.LONGEST_S:
-            self._dropped = max(self._dropped, since)
-            self._moves = 0
-        if self._taken <= self._dropped:
-            self._taken = float("inf")
-
-    def _forget_in_time(self) -> None:
-        self._moves += 1
-        if self._moves >= self._lasts:
-            self._moves, self._lasts = 0, 2 * self._lasts
-            self._dropped *= self.FORGOTTEN
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
+class InputMethod:
     """One way of making a move.
 
     Attributes:
-        name: for people.
-        act: makes it; False if the page offers no such way.
-        hears: the events of which a page must listen to some for it to work.
-        at_once: whether it takes no time, so that one may look for what comes of it meanwhile.
+        name: what logs and site profiles call it.
+        act: makes the move; returns False if the page does not offer this.
+        hears: events; a page that listens to none of them does not notice this method.
+        at_once: whether it takes no time, so that its effect can be waited for meanwhile.
     """
 
     name: str
@@ -173,49 +97,71 @@ class Way:
     at_once: bool = False
 
 
-class Hands:
-    """Makes moves on one page.
+INPUT_METHODS = (
+    "arrow keys",
+    "arrow keys, held",
+    "letter keys",
+    "vi keys",
+    "buttons",
+    "mouse drag",
+    "touch swipe",
+)
+"""Their names, in the order in which they are tried."""
+
+
+class PageInput:
+    """Make moves on one page, in the way that works there.
 
     Args:
-        page: a page of Playwright's.
-        gates: what may stand before the game.
-        only: the names of the ways to use, for a site that is known; ``None`` for all.
+        page: a page of Playwright.
+        obstacles: what may stand before the game.
+        region: where the board is.
+        only: the names of the methods to use, for a site that is known; ``None`` for all.
     """
 
-    def __init__(self, page: Page, gates: Gates, only: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self,
+        page: Page,
+        obstacles: Obstacles,
+        region: Callable[[], Awaitable[Region | None]],
+        only: tuple[str, ...] | None = None,
+    ) -> None:
         self._page = page
-        self._gates = gates
+        self._obstacles = obstacles
+        self._region = region
         self._session: CDPSession | None = None
-        self._proven: Way | None = None
-        self.frame: Frame = page.main_frame
-        self.region: Callable[[], Awaitable[Region | None]] = self._no_region
-        ways = [
-            Way("arrow keys", self._arrows, KEYS, at_once=True),
-            Way("arrow keys, held", self._held_arrows, KEYS),
-            Way("letter keys", self._letters, KEYS),
-            Way("vi keys", self._vi_letters, KEYS),
-            Way("buttons", self._buttons, ANYHOW),
-            Way("mouse drag", self._drag, MOUSE),
-            Way("touch swipe", self._swipe, TOUCH),
+        self._proven: InputMethod | None = None
+        acts: list[tuple[Callable[[Direction], Awaitable[bool]], frozenset[str]]] = [
+            (self._arrows, KEYS),
+            (self._held_arrows, KEYS),
+            (self._letters, KEYS),
+            (self._vi_letters, KEYS),
+            (self._buttons, ANYHOW),
+            (self._drag, MOUSE),
+            (self._swipe, TOUCH),
         ]
-        self._ways = [way for way in ways if only is None or way.name in only] or ways
-        self._used = self._ways[0]
+        methods = [
+            InputMethod(name, act, hears, at_once=act == self._arrows)
+            for name, (act, hears) in zip(INPUT_METHODS, acts, strict=True)
+        ]
+        self._methods = [method for method in methods if only is None or method.name in only] or methods
+        self._used = self._methods[0]
         self.forget()
 
     def forget(self) -> None:
-        """The page has loaded anew: what worked on it is tried first, but not taken for granted."""
-        self.pace = Pace()
+        """Begin anew on a page that has loaded anew; what worked on it is tried first."""
+        self.pace = KeyPace()
         self.misses = 0
         """How often the page has not reacted to this move so far."""
         self.fruitless = 0
-        """How often every way has been tried while none had ever worked."""
+        """How often every method has been tried while none had ever worked."""
         self.moves = 0
         """How many moves the page has taken."""
         self._heard: frozenset[str] | None = None
 
     @property
     def proven(self) -> str | None:
-        """The name of the way that works on this page, once one has."""
+        """The name of the method that works on this page, once one has."""
         return self._proven.name if self._proven else None
 
     @property
@@ -223,32 +169,32 @@ class Hands:
         """Whether the next press is the first of its move."""
         return self.misses == 0
 
-    def _plan(self) -> list[tuple[Way, bool]]:
-        """What to try for one move: the way, and whether to clear and focus the page before."""
-        others = [way for way in self._ways if way is not self._proven]
+    def _plan(self) -> list[tuple[InputMethod, bool]]:
+        """What to try for one move: the method, and whether to clear and focus the page before."""
+        others = [method for method in self._methods if method is not self._proven]
         if self._proven is not None:
             return [(self._proven, False), (self._proven, False), (self._proven, True)] + [
-                (w, True) for w in others
+                (method, True) for method in others
             ]
-        head, *rest = self._ways
-        rest = [way for way in rest if self._is_heard(way)]
+        head, *rest = self._methods
+        rest = [method for method in rest if self._is_heard(method)]
         if self.fruitless:  # in another direction; what no key did there none will do here
-            return [(head, True), *((way, False) for way in rest if way.hears is not KEYS)]
+            return [(head, True), *((method, False) for method in rest if method.hears is not KEYS)]
         last = [(head, True)] if self._is_heard(head) else []
-        return [(head, False), (head, True), *((way, False) for way in rest), *last]
+        return [(head, False), (head, True), *((method, False) for method in rest), *last]
 
-    def _is_heard(self, way: Way) -> bool:
+    def _is_heard(self, method: InputMethod) -> bool:
         """Whether something on the page may listen to it."""
-        return self._heard is None or way.hears is ANYHOW or bool(way.hears & self._heard)
+        return self._heard is None or method.hears is ANYHOW or bool(method.hears & self._heard)
 
     @property
     def exhausted(self) -> bool:
-        """Whether every way has been tried for this move."""
+        """Whether every method has been tried for this move."""
         return self.misses >= len(self._plan())
 
     @property
     def at_once(self) -> bool:
-        """Whether the way whose turn it is takes no time."""
+        """Whether the method whose turn it is takes no time."""
         return not self.exhausted and self._plan()[self.misses][0].at_once
 
     async def prepare(self) -> None:
@@ -262,7 +208,7 @@ class Hands:
         self.pace.press(time.monotonic())
 
     async def move(self, direction: Direction) -> None:
-        """Make a move in the way whose turn it is."""
+        """Make a move by the method whose turn it is."""
         while not self.exhausted:
             self._used = self._plan()[self.misses][0]
             if await self._used.act(direction):
@@ -270,21 +216,21 @@ class Hands:
             self.misses += 1
 
     async def press(self, direction: Direction) -> None:
-        """Make a move in the way that works, without any thought of what comes of it."""
-        await (self._proven or self._ways[0]).act(direction)
+        """Make a move by the method that works, without looking at its effect."""
+        await (self._proven or self._methods[0]).act(direction)
 
     def took(self) -> None:
-        """The page has moved."""
+        """Note that the page has moved."""
         self.pace.note(taken=True, first=self.fresh)
         if self._proven is not self._used:
-            if self._used is not self._ways[0] or self._proven is not None:
+            if self._used is not self._methods[0] or self._proven is not None:
                 logger.info("the page is played with: %s", self._used.name)
             self._proven = self._used
         self.misses = 0
         self.moves += 1
 
     async def missed(self) -> None:
-        """The page has not reacted."""
+        """Note that the page has not reacted."""
         self.pace.note(taken=False, first=self.fresh)
         self.misses += 1
         if self._proven is None and self.misses == (1 if self.fruitless else FOCUSED):
@@ -293,20 +239,24 @@ class Hands:
             self.fruitless += 1
 
     def give_up(self) -> None:
-        """Begin with the first way at the next move."""
+        """Begin with the first method at the next move."""
         self.misses = 0
 
+    def begin_anew(self) -> None:
+        """Begin with the first method on another board, on which none has been tried."""
+        self.misses = self.fruitless = 0
+
     async def clear(self) -> None:
-        """Take away what covers the page, and give the board the focus."""
+        """Remove what covers the page, and give the board the focus."""
         in_game = self._proven is not None
-        if not await self._gates.open_one(GO_ON, CONSENT, START, in_game=in_game):
-            await self._gates.leaf_through(in_game=in_game)
+        if not await self._obstacles.click_one(KEEP_GOING, CONSENT, START, in_game=in_game):
+            await self._obstacles.leaf_through(in_game=in_game)
         with contextlib.suppress(PlaywrightError):
-            region = await self.region()
+            region = await self._region()
             if region is not None and not await self._page.evaluate(IS_BUTTON, list(region.centre)):
                 await self._page.mouse.click(*region.centre)
 
-    # -- the ways -----------------------------------------------------------------------------------------
+    # -- the methods --------------------------------------------------------------------------------------
 
     async def _arrows(self, direction: Direction) -> bool:
         await self._page.keyboard.press(ARROWS[direction])
@@ -330,7 +280,7 @@ class Hands:
         return True
 
     async def _drag(self, direction: Direction) -> bool:
-        region = await self.region()
+        region = await self._region()
         if region is None:
             return False
         (x, y), (dx, dy) = region.centre, STEPS[direction]
@@ -343,7 +293,7 @@ class Hands:
         return True
 
     async def _swipe(self, direction: Direction) -> bool:
-        region = await self.region()
+        region = await self._region()
         if region is None:
             return False
         (x, y), (dx, dy) = region.centre, STEPS[direction]
@@ -366,15 +316,11 @@ class Hands:
 
     async def _buttons(self, direction: Direction) -> bool:
         patterns = {name.value: pattern for name, pattern in BUTTONS.items()}
-        for frame in {self.frame: None, **dict.fromkeys(self._page.frames)}:
+        for frame in self._page.frames:
             with contextlib.suppress(PlaywrightError):
                 found = await frame.evaluate(FIND_BUTTONS, patterns)
                 if found:
-                    x, y = await place_in_page(frame, *found[direction.value])
+                    x, y = await place_in_window(frame, *found[direction.value])
                     await self._page.mouse.click(x, y)
                     return True
         return False
-
-    async def _no_region(self) -> Region | None:
-        size = self._page.viewport_size
-        return Region(0, 0, size["width"], size["height"]) if size else None

@@ -1,20 +1,19 @@
-"""What a move came to: by the rules of 2048, by rules of the page's own, or by none."""
+"""What came of a move: by the rules of 2048, by rules of the page's own, or by none."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-from typing import Any
 
 from game2048.board import Board
-from game2048.direction import Direction
 from game2048.errors import RulesError
-from scraper.detection.page_script import Answer, Patience
-from scraper.moves.outcome import MoveOutcome, Slid, Trust, Unexplained, is_slide_with_spawn
-from scraper.moves.rule_variants import IDLE_SPAWN, PageRules, spawned_values
-from scraper.readers.script import board_of
-from scraper.readers.tile_values import Learner
-from scraper.reading import Reading
+from scraper.eye import Sighting, SlideQuestion, SpawnRule
+from scraper.moves.outcome import Cause, MoveOutcome, Slid, Unexplained, is_slide_with_spawn
+from scraper.moves.rule_variants import IDLE_SPAWN, Deviation, PageRules
+from scraper.moves.trust import Trust
+from scraper.readers.script import board_of_faces
+from scraper.readers.tile_values import TileValues
+from scraper.reading import Ply, Reading
+from scraper.wait_times import WaitTimes
 
 OFFENCES = 4
 """So many boards in a row that defy the rules, and the reader is not believed any more."""
@@ -23,131 +22,140 @@ FORGIVEN = 0.5
 
 
 class Judge:
-    """Judges the moves made on one page.
+    """Say what came of the moves that are made on one page.
 
     Args:
-        learner: what is known of the page's tiles.
+        values: what is known of the page's tiles.
 
     Attributes:
         rules: the rules that the page was seen to follow.
         has_slid: whether any move was one by the rules.
     """
 
-    def __init__(self, learner: Learner) -> None:
-        self._learner = learner
+    def __init__(self, values: TileValues) -> None:
+        self._values = values
         self.rules = PageRules()
         self.forget()
 
     def forget(self) -> None:
-        """The page has loaded anew; its rules stay."""
+        """Begin anew on a page that has loaded anew; its rules stay."""
         self.trust = Trust()
         self.scores_by_rules = True
         self._shows_score = True
         self._offences = 0.0
         self.has_slid = False
 
-    def question(
-        self, before: Reading, direction: Direction, patience: Patience, idle: int
-    ) -> dict[str, Any]:
-        """What to ask the page's script before a move; see ``awaitSlide`` in ``page_probe.js``."""
-        expects_score = before.score is not None and self.scores_by_rules
-        reward = before.board.slide(direction).reward
-        return {
-            "before": self._faces(before.board),
-            "afters": [self._faces(after) for after in self.rules.afters(before.board, direction)],
-            "spawn": {
-                "values": [(1 << value) // self._learner.scale for value in sorted(self.rules.values)],
-                "least": self.rules.least,
-                "most": self.rules.most,
-            },
-            "score": str((before.score or 0) + reward) if expects_score else None,
-            "looksBefore": self._learner.looks,
-            "trusting": self.trust.earned,
-            "quiet": patience.quiet,
-            "quietOther": patience.quiet_other,
-            "idle": idle,
-        }
-
-    def shown(self, reading: Reading) -> Reading:
-        """The reading, without a number that was taken for the score and is not."""
-        return reading if self._shows_score else dataclasses.replace(reading, score=None)
-
-    def slid(
-        self, answer: Answer, reading: Reading, before: Reading, direction: Direction, *, learned: bool
-    ) -> MoveOutcome:
-        """A board at rest that some slide and spawn explain.
+    def question(self, before: Reading, ply: Ply, waits: WaitTimes, idle: int) -> SlideQuestion:
+        """Return what to ask what sees the board.
 
         Args:
-            answer: of the page's script.
-            reading: what is in it.
             before: the last reading.
-            direction: of the move.
+            ply: the move from it.
+            waits: how long to wait for what.
+            idle: milliseconds without a change after which the key was dropped.
+        """
+        expects_score = before.score is not None and self.scores_by_rules
+        scale = self._values.scale
+        return SlideQuestion(
+            before=self._faces(before.board),
+            afters=[self._faces(after) for after in self.rules.afters(ply)],
+            spawn=SpawnRule(
+                [(1 << value) // scale for value in sorted(self.rules.values)],
+                self.rules.least,
+                self.rules.most,
+            ),
+            score=str((before.score or 0) + ply.slide.reward) if expects_score else None,
+            looks_before=self._values.looks,
+            trusting=self.trust.earned,
+            quiet=waits.quiet,
+            quiet_other=waits.quiet_other,
+            idle=idle,
+            labels=self._values.labels,
+            ranks=self._values.ranks,
+        )
+
+    def shown(self, reading: Reading) -> Reading:
+        """Return the reading without a number that was taken for the score and is something else."""
+        return reading if self._shows_score else reading.changed(score=None)
+
+    def slid(
+        self, sighting: Sighting, reading: Reading, before: Reading, ply: Ply, *, learned: bool
+    ) -> Slid | Unexplained:
+        """Judge a board at rest that some slide and spawn explain.
+
+        Args:
+            sighting: what was seen.
+            reading: the reading in it.
+            before: the last reading.
+            ply: the move.
             learned: whether the looks of the tiles follow from those before.
         """
         self.has_slid = True
-        slide = before.board.slide(direction)
-        standard = learned or is_slide_with_spawn(before.board, direction, reading.board)
-        names = () if standard else self.rules.explain(before.board, direction, reading.board)
-        if names:
-            return self._deviating(names, reading, before, direction)
-        early = board_like(before.board, answer.early, self._learner.scale)
-        self.trust.note(early, reading.board, merged=slide.reward > 0)
-        if reading.score is not None and reading.score != (before.score or 0) + slide.reward:
+        standard = learned or is_slide_with_spawn(ply, reading.board)
+        deviations = () if standard else self.rules.explain(ply, reading.board)
+        if deviations:
+            return self._deviating(deviations, reading, ply)
+        early = board_like(before.board, sighting.early, self._values.scale)
+        self.trust.note(early, reading.board, merged=ply.slide.reward > 0)
+        if reading.score is not None and reading.score != (before.score or 0) + ply.slide.reward:
             self.scores_by_rules = False
-            if reading.reader != "position-classes":
+            if not reading.traits.trusts_score:
                 self._shows_score = False
         return Slid(self.shown(reading))
 
-    def other(self, answer: Answer, reading: Reading, before: Reading, direction: Direction) -> MoveOutcome:
-        """A board at rest that was not expected."""
-        at_key = self.at_key(answer, before)
-        if at_key is None or at_key == before.board:
-            names = self.rules.explain(before.board, direction, reading.board)
-            if names and IDLE_SPAWN in names and not self.has_slid:
-                names = None  # something that fills up beside the game
-            if names == ():
-                self.has_slid = True
-                return Slid(reading)
-            if names:
-                return self._deviating(names, reading, before, direction)
-            self.trust.revoke()
-            return Unexplained(
-                reading, f"{direction} on {before.board} led to {reading.board}, which no spawn explains"
-            )
-        # The board before may have been believed too early: have more patience from now on.
+    def other(self, sighting: Sighting, reading: Reading, ply: Ply) -> MoveOutcome:
+        """Judge a board at rest that was not expected."""
+        at_key = self.at_key(sighting, ply)
+        if at_key is None or at_key == ply.before:
+            return self._unexpected(reading, ply)
+        # The board before may have been believed too early: wait longer from now on.
         self.trust.revoke()
-        follows = is_slide_with_spawn(at_key, direction, reading.board)
-        if not follows and is_slide_with_spawn(before.board, direction, reading.board):
+        from_key = Ply.of(at_key, ply.direction)
+        follows = is_slide_with_spawn(from_key, reading.board)
+        if not follows and is_slide_with_spawn(ply, reading.board):
             return Slid(self.shown(reading))  # what was seen at the key was a tile that still grew or swung
-        if not at_key.slide(direction).moved:
-            names = self.rules.explain_idle(at_key, reading.board)
-            if names:
-                return self._deviating(names, reading, before, direction)
+        if not from_key.slide.moved:
+            deviations = self.rules.explain_idle(at_key, reading.board)
+            if deviations:
+                return self._deviating(deviations, reading, ply)
         then = "" if follows else " not"
         return Unexplained(
             reading,
-            f"when {direction} was pressed on {before.board} the page already showed {at_key}; "
+            f"when {ply.direction} was pressed on {ply.before} the page already showed {at_key}; "
             f"{reading.board} does{then} follow from that",
+            Cause.MOVED_BEFORE,
             at_key,
         )
 
-    def anew(self, reading: Reading, before: Reading, direction: Direction) -> Slid | Unexplained:
-        """A move at which the page loaded anew, as one does whose server keeps the board."""
-        names = self.rules.explain(before.board, direction, reading.board)
-        if names == ():
+    def _unexpected(self, reading: Reading, ply: Ply) -> MoveOutcome:
+        deviations = self.rules.explain(ply, reading.board)
+        if deviations and IDLE_SPAWN in deviations and not self.has_slid:
+            deviations = None  # something that fills up beside the game
+        if deviations == ():
+            self.has_slid = True
+            return Slid(reading)
+        if deviations:
+            return self._deviating(deviations, reading, ply)
+        self.trust.revoke()
+        return Unexplained(reading, f"{ply} led to {reading.board}, which no spawn explains")
+
+    def anew(self, reading: Reading, ply: Ply) -> Slid | Unexplained:
+        """Judge a move at which the page loaded anew, as a page does whose server keeps the board."""
+        deviations = self.rules.explain(ply, reading.board)
+        if deviations == ():
             self.has_slid = True
             return Slid(self.shown(reading))
-        if names and IDLE_SPAWN not in names:
-            return self._deviating(names, reading, before, direction)
-        return Unexplained(reading, f"the page loaded anew after {direction} on {before.board}")
+        if deviations and IDLE_SPAWN not in deviations:
+            return self._deviating(deviations, reading, ply)
+        return Unexplained(reading, f"the page loaded anew after {ply}", Cause.LOADED_ANEW)
 
-    def at_key(self, answer: Answer, before: Reading) -> Board | None:
-        """The board as it stood when the key arrived, where that is known."""
-        return board_like(before.board, answer.at_key, self._learner.scale)
+    def at_key(self, sighting: Sighting, ply: Ply) -> Board | None:
+        """Return the board as it stood when the key arrived, where that is known."""
+        return board_like(ply.before, sighting.at_key, self._values.scale)
 
     def offends(self, outcome: MoveOutcome) -> bool:
-        """Whether with this outcome too many have defied the rules; they are counted anew then."""
-        if isinstance(outcome, Unexplained) and not outcome.rules and "loaded anew" not in outcome.why:
+        """Return whether with this outcome too many have defied the rules; they are counted anew then."""
+        if isinstance(outcome, Unexplained) and outcome.cause in (Cause.UNKNOWN, Cause.MOVED_BEFORE):
             # Where the key itself did nothing, it was the click before it that changed something.
             self._offences += 2 if outcome.at_key == outcome.reading.board else 1
         elif isinstance(outcome, Slid):
@@ -157,23 +165,21 @@ class Judge:
         self._offences = 0
         return True
 
-    def _deviating(
-        self, names: tuple[str, ...], reading: Reading, before: Reading, direction: Direction
-    ) -> Unexplained:
+    def _deviating(self, deviations: tuple[Deviation, ...], reading: Reading, ply: Ply) -> Unexplained:
         """A move by rules of the page's own."""
-        self.rules.adopt(names, spawned_values(names))
+        self.rules.adopt(deviations)
         self.scores_by_rules = False
-        why = f"{direction} on {before.board} led to {reading.board}: {'; '.join(names)}"
-        return Unexplained(reading, why, rules=names)
+        why = f"{ply} led to {reading.board}: {'; '.join(map(str, deviations))}"
+        return Unexplained(reading, why, Cause.OWN_RULE, rules=deviations)
 
     def _faces(self, board: Board) -> list[int]:
-        return [(1 << exponent) // self._learner.scale if exponent else 0 for exponent in board.cells]
+        return [(1 << exponent) // self._values.scale if exponent else 0 for exponent in board.cells]
 
 
 def board_like(board: Board, cells: list[int] | None, scale: int) -> Board | None:
-    """The board of these face values if it has that board's size and is one at all."""
+    """Return the board of these face values if it is one, of the same size as another."""
     if cells is None:
         return None
     with contextlib.suppress(RulesError):
-        return board_of([cell * scale for cell in cells], board.rows, board.columns)
+        return board_of_faces([cell * scale for cell in cells], board.rows, board.columns)
     return None

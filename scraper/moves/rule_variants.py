@@ -1,17 +1,19 @@
-"""Pages whose rules differ a little from those of 2048: which deviation explains a move, by name.
+"""Pages whose rules differ a little from those of 2048: which deviation explains a move.
 
-The standard rules are `game2048.board`'s. What is here is tried only after they have failed to explain a move
-on a board at rest.
+The standard rules are in `game2048.board`. What is here is tried only after they have failed to explain a
+move on a board at rest.
 """
 
 from __future__ import annotations
 
+import enum
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from game2048.board import Board
+from game2048.board import Board, board_lines
 from game2048.direction import Direction
+from scraper.reading import Ply
 
 logger = logging.getLogger(__name__)
 
@@ -19,17 +21,66 @@ MOST_SPAWNED = 5
 """The largest exponent that is taken for a spawned tile (32)."""
 MOST_SPAWNS = 2
 
-CHAIN = "chain merges: a merged tile merges again in the same move"
-FAR_END = "merges from the far end: 2 2 2 to the left is 2 4"
-TO_THE_END = "merges until no two are left to merge: 2 2 2 2 is 8"
-TO_THE_END_FAR = "merges until no two are left to merge, each time from the far end: 2 2 2 to the left is 2 4"
-ONE_A_LINE = "one merge a line in each move"
-NO_SPAWN = "now and then no tile spawns"
-TWO_SPAWNS = "now and then two tiles spawn"
-SPAWNED = "tiles of {} spawn"
-IDLE_SPAWN = "a tile spawns on a move that changes nothing"
-RANKS = "tiles show powers: 1, 2, 3 for 2, 4, 8"
-DOUBLED = "tiles begin at 1: every tile is taken at twice what it shows"
+
+class DeviationKind(enum.Enum):
+    """In what a page may differ. The ``value`` says it in words, as records and reports show it."""
+
+    CHAIN = "chain merges: a merged tile merges again in the same move"
+    FAR_END = "merges from the far end: 2 2 2 to the left is 2 4"
+    TO_THE_END = "merges until no two are left to merge: 2 2 2 2 is 8"
+    TO_THE_END_FAR = (
+        "merges until no two are left to merge, each time from the far end: 2 2 2 to the left is 2 4"
+    )
+    ONE_A_LINE = "one merge a line in each move"
+    GAPS = "merges leave gaps: 2 2 4 to the left is 4 0 4"
+    NO_SPAWN = "now and then no tile spawns"
+    TWO_SPAWNS = "now and then two tiles spawn"
+    SPAWNS = "tiles of {} spawn"
+    IDLE_SPAWN = "a tile spawns on a move that changes nothing"
+    RANKS = "tiles show powers: 1, 2, 3 for 2, 4, 8"
+    DOUBLED = "tiles begin at 1: every tile is taken at twice what it shows"
+    ENDS = "the game ends at the win, at a tile of {}"
+    IGNORED_MOVES = "a legal move does nothing now and then"
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """One way in which a page differs from the rules of 2048.
+
+    Attributes:
+        kind: which.
+        tile: the face value of the tile that it is about, where it is about one.
+    """
+
+    kind: DeviationKind
+    tile: int | None = None
+
+    def __str__(self) -> str:
+        return self.kind.value.format(self.tile)
+
+
+CHAIN = Deviation(DeviationKind.CHAIN)
+FAR_END = Deviation(DeviationKind.FAR_END)
+TO_THE_END = Deviation(DeviationKind.TO_THE_END)
+TO_THE_END_FAR = Deviation(DeviationKind.TO_THE_END_FAR)
+ONE_A_LINE = Deviation(DeviationKind.ONE_A_LINE)
+GAPS = Deviation(DeviationKind.GAPS)
+NO_SPAWN = Deviation(DeviationKind.NO_SPAWN)
+TWO_SPAWNS = Deviation(DeviationKind.TWO_SPAWNS)
+IDLE_SPAWN = Deviation(DeviationKind.IDLE_SPAWN)
+RANKS = Deviation(DeviationKind.RANKS)
+DOUBLED = Deviation(DeviationKind.DOUBLED)
+IGNORED_MOVES = Deviation(DeviationKind.IGNORED_MOVES)
+
+
+def spawning(tile: int) -> Deviation:
+    """Make the deviation that tiles of this face value spawn."""
+    return Deviation(DeviationKind.SPAWNS, tile)
+
+
+def ending_at(tile: int) -> Deviation:
+    """Make the deviation that the page ends the game at a win with a tile of this face value."""
+    return Deviation(DeviationKind.ENDS, tile)
 
 
 def _merge(tiles: list[int], *, chain: bool = False, once: bool = False) -> list[int]:
@@ -53,20 +104,35 @@ def _merge_to_the_end(tiles: list[int]) -> list[int]:
     return tiles
 
 
-MERGES: dict[str, Callable[[list[int]], list[int]]] = {
+def _merge_with_gaps(tiles: list[int]) -> list[int]:
+    out: list[int] = []
+    is_open = False
+    for tile in tiles:
+        if is_open and out[-1] == tile:
+            out[-1:] = [tile + 1, 0]
+            is_open = False
+        else:
+            out.append(tile)
+            is_open = True
+    return out
+
+
+MERGES: dict[Deviation, Callable[[list[int]], list[int]]] = {
     CHAIN: lambda tiles: _merge(tiles, chain=True),
     FAR_END: lambda tiles: _merge(tiles[::-1])[::-1],
     ONE_A_LINE: lambda tiles: _merge(tiles, once=True),
     TO_THE_END: _merge_to_the_end,
     TO_THE_END_FAR: lambda tiles: _merge_to_the_end(tiles[::-1])[::-1],
+    GAPS: _merge_with_gaps,
 }
+"""What the tiles of a line, closed up, become; 0 for a gap."""
 
 
-def slide_by(name: str, board: Board, direction: Direction) -> Board:
-    """The slide where lines merge as the deviation of that name says."""
+def slide_by(merging: Deviation, board: Board, direction: Direction) -> Board:
+    """Return the slide where lines merge as a deviation says."""
     cells = bytearray(len(board.cells))
-    for line in _lines(board, direction):
-        tiles = MERGES[name]([board.cells[cell] for cell in line if board.cells[cell]])
+    for line in board_lines(board.rows, board.columns)[direction]:
+        tiles = MERGES[merging]([board.cells[cell] for cell in line if board.cells[cell]])
         for cell, tile in zip(line, tiles, strict=False):
             cells[cell] = tile
     return Board(board.rows, board.columns, bytes(cells))
@@ -77,87 +143,77 @@ class PageRules:
     """The rules that a page was seen to follow.
 
     Attributes:
-        names: the deviations, in the order in which they were noticed.
+        deviations: in the order in which they were noticed.
         values: the exponents that spawn.
         least: how many tiles spawn at least.
         most: and at most.
     """
 
-    names: list[str] = field(default_factory=list)
+    deviations: list[Deviation] = field(default_factory=list)
     values: set[int] = field(default_factory=lambda: {1, 2})
     least: int = 1
     most: int = 1
 
-    def afters(self, board: Board, direction: Direction) -> list[Board]:
-        """What a move may slide to, the standard first."""
-        slides = [board.slide(direction).afterstate]
-        slides += [slide_by(name, board, direction) for name in self.names if name in MERGES]
+    def afters(self, ply: Ply) -> list[Board]:
+        """Return what a move may slide to, by the standard rules first."""
+        slides = [ply.slide.afterstate]
+        slides += [slide_by(one, ply.before, ply.direction) for one in self.deviations if one in MERGES]
         return list(dict.fromkeys(slides))
 
     @property
-    def merges(self) -> str | None:
+    def merging(self) -> Deviation | None:
         """The deviation by which lines merge, if the page has one; the last that was noticed."""
-        return next((name for name in reversed(self.names) if name in MERGES), None)
+        return next((one for one in reversed(self.deviations) if one in MERGES), None)
 
-    def afterstate(self, board: Board, direction: Direction) -> Board:
-        """What a move slides to on this page; the board itself where it changes nothing."""
-        if self.merges is None:
-            return board.slide(direction).afterstate
-        return slide_by(self.merges, board, direction)
+    def afterstate(self, ply: Ply) -> Board:
+        """Return what a move slides to on this page; the board itself where it changes nothing."""
+        if self.merging is None:
+            return ply.slide.afterstate
+        return slide_by(self.merging, ply.before, ply.direction)
 
-    def explain(self, before: Board, direction: Direction, after: Board) -> tuple[str, ...] | None:
-        """The deviations that explain a move: none for the standard rules, ``None`` if nothing does."""
-        if (before.rows, before.columns) != (after.rows, after.columns):
+    def explain(self, ply: Ply, after: Board) -> tuple[Deviation, ...] | None:
+        """Return the deviations that explain a move: none by the standard rules, ``None`` if nothing does."""
+        before = ply.before
+        if before.size != after.size:
             return None
-        slides: Iterable[tuple[str | None, Board]] = [
-            (None, before.slide(direction).afterstate),
-            *((name, slide_by(name, before, direction)) for name in MERGES),
+        slides: Iterable[tuple[Deviation | None, Board]] = [
+            (None, ply.slide.afterstate),
+            *((merging, slide_by(merging, before, ply.direction)) for merging in MERGES),
         ]
         found = []
-        for merge, slid in slides:
+        for merging, slid in slides:
             spawned = self._spawned(slid, after)
             if slid != before and spawned is not None:
-                found.append(((merge,) if merge else ()) + spawned)
+                found.append(((merging,) if merging else ()) + spawned)
         if not found and (idle := self.explain_idle(before, after)):
             found.append(idle)
         # The fewest deviations, those that are known of the page before new ones.
-        return min(found, key=lambda names: (len(set(names) - set(self.names)), len(names)), default=None)
+        known = set(self.deviations)
+        return min(found, key=lambda those: (len(set(those) - known), len(those)), default=None)
 
-    def explain_idle(self, before: Board, after: Board) -> tuple[str, ...]:
-        """The deviations that explain that tiles came without a slide; none if nothing does, or none came."""
+    def explain_idle(self, before: Board, after: Board) -> tuple[Deviation, ...]:
+        """Return the deviations by which tiles spawn without a slide; none if those do not explain it."""
         spawned = self._spawned(before, after)
         return (IDLE_SPAWN, *spawned) if spawned is not None and NO_SPAWN not in spawned else ()
 
-    def _spawned(self, slid: Board, after: Board) -> tuple[str, ...] | None:
+    def _spawned(self, slid: Board, after: Board) -> tuple[Deviation, ...] | None:
         differing = [(old, new) for old, new in zip(slid.cells, after.cells, strict=True) if old != new]
         if len(differing) > MOST_SPAWNS or any(old or new > MOST_SPAWNED for old, new in differing):
             return None
-        names = [NO_SPAWN] if not differing else [TWO_SPAWNS] if len(differing) == MOST_SPAWNS else []
-        names += [SPAWNED.format(1 << new) for _, new in differing if new not in (1, 2)]
-        return tuple(dict.fromkeys(names))
+        found = [NO_SPAWN] if not differing else [TWO_SPAWNS] if len(differing) == MOST_SPAWNS else []
+        found += [spawning(1 << new) for _, new in differing if new not in (1, 2)]
+        return tuple(dict.fromkeys(found))
 
-    def adopt(self, names: Iterable[str], spawned: Iterable[int] = ()) -> list[str]:
-        """Follow these deviations from now on; those that are new."""
-        new = [name for name in names if name not in self.names]
-        self.names += new
-        if NO_SPAWN in new:
-            self.least = 0
-        if TWO_SPAWNS in new:
-            self.most = MOST_SPAWNS
-        self.values.update(spawned)
-        for name in new:
-            logger.info("the page has a rule of its own: %s", name)
-        return new
-
-
-def spawned_values(names: Iterable[str]) -> list[int]:
-    """The exponents that the names say spawn besides 2 and 4."""
-    tiles = [name.split()[2] for name in names if name.startswith("tiles of ")]
-    return [int(tile).bit_length() - 1 for tile in tiles]
-
-
-def _lines(board: Board, direction: Direction) -> list[list[int]]:
-    across = [[r * board.columns + c for c in range(board.columns)] for r in range(board.rows)]
-    down = [[r * board.columns + c for r in range(board.rows)] for c in range(board.columns)]
-    lines = across if direction in (Direction.LEFT, Direction.RIGHT) else down
-    return [line[::-1] for line in lines] if direction in (Direction.RIGHT, Direction.DOWN) else lines
+    def adopt(self, deviations: Iterable[Deviation]) -> None:
+        """Follow these deviations from now on."""
+        for one in deviations:
+            if one in self.deviations:
+                continue
+            self.deviations.append(one)
+            logger.info("the page has a rule of its own: %s", one)
+            if one == NO_SPAWN:
+                self.least = 0
+            elif one == TWO_SPAWNS:
+                self.most = MOST_SPAWNS
+            elif one.kind is DeviationKind.SPAWNS and one.tile is not None:
+                self.values.add(one.tile.bit_length() - 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from scraper.readers.script import ScriptReader
-from scraper.reading import Reading
+from scraper.reading import ReaderTraits, Reading
 
 
 class BoardReader(Protocol):
@@ -26,19 +26,19 @@ class BoardReader(Protocol):
         ...
 
     @property
-    def weak(self) -> bool:
-        """Whether it sees boards also where there are none, so that it is asked only when all else fails."""
+    def traits(self) -> ReaderTraits:
+        """How far its boards can be believed."""
         ...
 
     def script(self) -> str:
-        """JavaScript: one expression, a function as described at the top of ``page_probe.js``."""
+        """JavaScript: one expression, a function as described at the top of ``page_script.js``."""
         ...
 
     def reading(self, raw: object) -> Reading:
-        """What the script returned, checked.
+        """Check what the script returned, and make a reading of it.
 
         Raises:
-            PageError: it is no board that the rules know.
+            UnreadableError: the rules do not know such a board.
         """
         ...
 
@@ -47,6 +47,7 @@ POSITION_CLASSES: BoardReader = ScriptReader(
     name="position-classes",
     looks_for="tiles with the classes tile-N and tile-position-X-Y",
     file="position_classes.js",
+    traits=ReaderTraits(numbered=True, trusts_score=True),
 )
 LATTICE_PARTS = ("lattice_values.js", "lattice_boxes.js", "lattice_board.js", "lattice_rows.js")
 LATTICE_TEXT: BoardReader = ScriptReader(
@@ -55,6 +56,7 @@ LATTICE_TEXT: BoardReader = ScriptReader(
     file="lattice.js",
     parts=LATTICE_PARTS,
     mode="text",
+    traits=ReaderTraits(numbered=True, any_grid=True),
 )
 LATTICE_CLASSES: BoardReader = ScriptReader(
     name="lattice-classes",
@@ -62,6 +64,7 @@ LATTICE_CLASSES: BoardReader = ScriptReader(
     file="lattice.js",
     parts=LATTICE_PARTS,
     mode="classes",
+    traits=ReaderTraits(any_grid=True, proving_moves=4),
 )
 LATTICE_LOOKS: BoardReader = ScriptReader(
     name="lattice-looks",
@@ -69,11 +72,13 @@ LATTICE_LOOKS: BoardReader = ScriptReader(
     file="lattice.js",
     parts=LATTICE_PARTS,
     mode="looks",
-    weak=True,
+    traits=ReaderTraits(weak=True),
 )
 
 READERS: tuple[BoardReader, ...] = (POSITION_CLASSES, LATTICE_TEXT, LATTICE_CLASSES, LATTICE_LOOKS)
 """The readers of elements, in the order in which they are tried; `scraper.readers.canvas` comes last."""
 
-PIXELS: BoardReader = ScriptReader(name="pixels", looks_for="a canvas with equal squares", file="", weak=True)
+PIXELS: BoardReader = ScriptReader(
+    name="pixels", looks_for="a canvas with equal squares", file="", traits=ReaderTraits(weak=True)
+)
 """The reader of canvases; its pictures are taken by `scraper.readers.canvas`."""

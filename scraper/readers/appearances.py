@@ -10,7 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 
-from game2048.board import Board, highest_exponent
+from game2048.board import Board, board_lines, highest_exponent
 from game2048.direction import Direction
 from game2048.errors import PageError
 
@@ -117,7 +117,7 @@ class LookBook:
     def _slide(self, before: Looks, direction: Direction) -> list[str | tuple[str]]:
         """The slide, with ``(look,)`` where two of a look merge into one that is not known yet."""
         result: list[str | tuple[str]] = [self.empty] * len(before)
-        for line in _lines(self.rows, self.columns, direction):
+        for line in board_lines(self.rows, self.columns)[direction]:
             tiles = [before[cell] for cell in line if before[cell] != self.empty]
             out: list[str | tuple[str]] = []
             while tiles:
@@ -152,10 +152,3 @@ class LookBook:
             if look not in self._next:
                 return
             look, value = self._next[look], value + 1
-
-
-def _lines(rows: int, columns: int, direction: Direction) -> list[list[int]]:
-    across = [[r * columns + c for c in range(columns)] for r in range(rows)]
-    down = [[r * columns + c for r in range(rows)] for c in range(columns)]
-    lines = across if direction in (Direction.LEFT, Direction.RIGHT) else down
-    return [line[::-1] for line in lines] if direction in (Direction.RIGHT, Direction.DOWN) else lines

@@ -7,7 +7,7 @@ import base64
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,8 +15,11 @@ from playwright.async_api import CDPSession, ElementHandle, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from game2048.errors import PageError
-from scraper.detection.page_script import Answer, Patience, first_line
-from scraper.input.methods import Region
+from scraper.chromium.driver_errors import first_line, page_silent
+from scraper.eye import Explains, SettleQuestion, Sighting, SightKind, SlideQuestion
+from scraper.readers import PIXELS
+from scraper.region import Region
+from scraper.wait_times import WaitTimes
 
 if TYPE_CHECKING:
     from scraper.readers.canvas_appearances import Crops, Gallery
@@ -24,10 +27,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-NAME = "pixels"
-LOOKS_FOR = "a canvas with equal squares"
 LEAST_CANVAS = 100
-QUIET_S = 0.1
+STILL_FOR_S = 0.1
 """How long the cells must look the same, over two pictures at least."""
 
 FIND_CANVASES = """() => {
@@ -47,22 +48,20 @@ PLACE = """(canvas) => {
 }"""
 SCROLL = "[scrollX, scrollY, innerWidth, innerHeight]"
 
-Explains = Callable[[tuple[str, ...]], bool]
 
-
-class PixelEye:
-    """Sees the board on a canvas of one page; the same questions as `scraper.detection.page_script.Probe`.
+class CanvasEye:
+    """Sees the board on a canvas of one page, in pictures of the window.
 
     Args:
-        page: a page of Playwright's.
-        patience: how long to wait for what.
+        page: a page of Playwright.
+        waits: how long to wait for what.
     """
 
-    name = NAME
+    name = PIXELS.name
 
-    def __init__(self, page: Page, patience: Patience) -> None:
+    def __init__(self, page: Page, waits: WaitTimes) -> None:
         self._page = page
-        self._patience = patience
+        self._waits = waits
         self._session: CDPSession | None = None
         self._canvas: ElementHandle | None = None
         self._lattice: PixelLattice | None = None
@@ -70,22 +69,42 @@ class PixelEye:
         self._size = (0.0, 0.0)
         self._grounded: bool | None = None
         """Whether plain cells are empty, whatever their colour; ``None`` until some have been seen."""
-        self.frame: Frame = page.main_frame
+        self._frame: Frame = page.main_frame
+        self._found = False
+
+    @property
+    def frame(self) -> Frame:
+        """The frame of the canvas."""
+        return self._frame
+
+    @property
+    def has_board(self) -> bool:
+        """Whether a canvas with a board has been found."""
+        return self._found
+
+    def forget(self) -> None:
+        """Look for a canvas anew; what is known of its looks is kept."""
+        self._found = False
+
+    async def skip(self) -> bool:
+        """Return False: the largest canvas with a board is the only one that is looked at."""
+        return False
 
     async def find(self) -> bool:
-        """Look for a canvas that shows a board; whether there is one."""
+        """Look for a canvas that shows a board; return whether there is one."""
         from scraper.readers.canvas_appearances import Gallery
         from scraper.readers.canvas_lattice import find_lattice
 
         for frame, canvas in await self._canvases():
-            self.frame, self._canvas = frame, canvas
+            self._frame, self._canvas = frame, canvas
             with contextlib.suppress(PlaywrightError):
                 lattice = find_lattice(await self._picture())
                 if lattice is not None:
                     logger.info("a canvas shows %d×%d squares", lattice.rows, lattice.columns)
                     self._lattice, self._gallery = lattice, self._gallery or Gallery()
+                    self._found = True
                     return True
-        self._canvas = None
+        self._canvas, self._found = None, False
         return False
 
     async def _canvases(self) -> list[tuple[Frame, ElementHandle]]:
@@ -104,11 +123,11 @@ class PixelEye:
         return [(frame, canvas) for _, frame, canvas in found]
 
     async def buttons(self) -> list[tuple[float, float]]:
-        """Where on the largest canvas buttons may be, in the window; at last its middle."""
+        """Return where on the largest canvas buttons may be, in the window; its middle comes last."""
         from scraper.readers.canvas_lattice import find_buttons
 
         for frame, canvas in await self._canvases():
-            self.frame, self._canvas = frame, canvas
+            self._frame, self._canvas = frame, canvas
             box = await canvas.bounding_box()
             if box is not None:
                 places = find_buttons(await self._picture())
@@ -117,7 +136,7 @@ class PixelEye:
         return []
 
     async def region(self) -> Region | None:
-        """Where the board is in the window."""
+        """Return where the board is in the window."""
         box = await self._canvas.bounding_box() if self._canvas else None
         lattice = self._lattice
         if box is None or lattice is None:
@@ -130,7 +149,7 @@ class PixelEye:
         )
 
     def look_closer(self) -> bool:
-        """Tell looks apart that differ less; False if that has been done before."""
+        """Tell looks apart that differ less; return False if that has been done before."""
         from scraper.readers.canvas_appearances import CLOSER, Gallery
 
         if self._gallery is None or self._gallery.same <= CLOSER:
@@ -145,67 +164,58 @@ class PixelEye:
 
     # -- questions ----------------------------------------------------------------------------------------
 
-    async def ask(
-        self, method: str, request: Mapping[str, Any], cap: int, explains: Explains | None = None
-    ) -> Answer:
-        """Wait for something to be seen.
+    async def await_settled(self, question: SettleQuestion, cap: int) -> Sighting:
+        """Wait for the board to come to rest; see `BoardEye`."""
+        return await self._in_time(self._settled(cap), cap)
 
-        Args:
-            method: ``awaitSettled`` or ``awaitSlide``.
-            request: as for `Probe.ask`; of ``awaitSlide`` the looks ``before`` the move.
-            cap: how long, in milliseconds.
-            explains: whether the rules explain these looks as what the move led to.
+    async def await_slide(self, question: SlideQuestion, cap: int, explains: Explains) -> Sighting:
+        """Wait for what a move does; see `BoardEye`."""
+        return await self._in_time(self._slid(question, cap, explains), cap)
 
-        Raises:
-            PageError: the page has gone, or its canvas has.
-        """
+    async def _in_time(self, wait: Awaitable[Sighting], cap: int) -> Sighting:
+        url = self._page.url
         try:
-            async with asyncio.timeout((cap + self._patience.answer) / 1000):
-                if method == "awaitSettled":
-                    return await self._await_settled(cap, fresh=bool(request.get("fresh")))
-                looks = tuple(request["looksBefore"])
-                return await self._await_slide(looks, request["idle"], cap, explains)
+            async with asyncio.timeout((cap + self._waits.answer) / 1000):
+                return await wait
         except PlaywrightError as error:
             raise PageError(
-                f"the canvas of {self._page.url} cannot be seen any more: {first_line(error)}"
+                f"the canvas of {url} cannot be seen any more: {first_line(error)}", url=url, reader=self.name
             ) from error
         except TimeoutError as error:
-            raise PageError(f"{self._page.url} does not answer any more") from error
+            raise page_silent(url) from error
 
-    async def _await_settled(self, cap: int, *, fresh: bool) -> Answer:
+    async def _settled(self, cap: int) -> Sighting:
         began = time.monotonic()
         watch = _Stillness()
         while True:
             watch.see(await self._cells())
             late = time.monotonic() - began > cap / 1000
-            if watch.still_for >= QUIET_S or late:
-                return self._answer("settled" if watch.still_for else "moving", watch.crops, learn=True)
+            if watch.still_for >= STILL_FOR_S or late:
+                outcome = SightKind.SETTLED if watch.still_for else SightKind.MOVING
+                return self._sighting(outcome, watch.crops, learn=True)
 
-    async def _await_slide(
-        self, before: tuple[str, ...], idle: int, cap: int, explains: Explains | None
-    ) -> Answer:
-        patience = self._patience
+    async def _slid(self, question: SlideQuestion, cap: int, explains: Explains) -> Sighting:
         began = time.monotonic()
         watch = _Stillness()
         while True:
             watch.see(await self._cells())
             late = time.monotonic() - began > cap / 1000
-            if watch.still_for < QUIET_S and not late:
+            if watch.still_for < STILL_FOR_S and not late:
                 continue
             looks = self._names(watch.crops, learn=False)
-            if looks == before:
-                if watch.still_for >= idle / 1000 or late:
-                    return self._answer("unchanged", watch.crops, learn=False)
-            elif explains is not None and explains(looks):
-                return self._answer("slid", watch.crops, learn=True)
-            elif watch.still_for >= patience.quiet_other / 1000 or late:
-                return self._answer("other", watch.crops, learn=True)
+            if looks == question.looks_before:
+                if watch.still_for >= question.idle / 1000 or late:
+                    return self._sighting(SightKind.UNCHANGED, watch.crops, learn=False)
+            elif explains(looks):
+                return self._sighting(SightKind.SLID, watch.crops, learn=True)
+            elif watch.still_for >= question.quiet_other / 1000 or late:
+                return self._sighting(SightKind.OTHER, watch.crops, learn=True)
 
     def _names(self, crops: Crops, *, learn: bool) -> tuple[str, ...]:
         assert self._gallery is not None
         return self._gallery.names(crops, learn=learn)
 
-    def _answer(self, outcome: Any, crops: Crops, *, learn: bool) -> Answer:
+    def _sighting(self, outcome: SightKind, crops: Crops, *, learn: bool) -> Sighting:
         lattice = self._lattice
         assert lattice is not None
         reading = {
@@ -218,7 +228,7 @@ class PixelEye:
             "won": False,
             "over": False,
         }
-        return Answer(outcome, reading, None, None, 0, NAME)
+        return Sighting(outcome, reading, None, None, 0, self.name)
 
     # -- pictures -----------------------------------------------------------------------------------------
 
@@ -250,7 +260,10 @@ class PixelEye:
         scroll = await self._page.evaluate(SCROLL)
         x, y, wide, high = msgspec.convert(scroll, tuple[float, float, float, float], strict=False)
         if box is None:
-            raise PageError(f"the canvas of {self._page.url} has gone: start again to go on")
+            url = self._page.url
+            raise PageError(
+                f"the canvas of {url} has gone: start again to continue", url=url, reader=self.name
+            )
         clip = {
             "x": round(box["x"] + x),
             "y": round(box["y"] + y),

@@ -11,23 +11,24 @@ import msgspec
 from game2048.board import Board
 from game2048.errors import RulesError
 from game2048.size import MAX_SIDE, MIN_SIDE
-from scraper.reading import Reading, Status, UnreadableError
+from scraper.reading import ReaderTraits, Reading, Status, TileFaces, UnreadableError
 
-Side = Annotated[int, msgspec.Meta(ge=MIN_SIDE, le=MAX_SIDE)]
-Cells = Annotated[list[int], msgspec.Meta(max_length=MAX_SIDE * MAX_SIDE)]
+SideLength = Annotated[int, msgspec.Meta(ge=MIN_SIDE, le=MAX_SIDE)]
 Look = Annotated[str, msgspec.Meta(max_length=64)]
 Digits = Annotated[str, msgspec.Meta(max_length=32, pattern="^[0-9]*$")]
 
-MAX_SCORE = 10**15
+LARGEST_SCORE = 10**15
 """No game comes near it; a larger number on a page is not a score."""
+NO_TRAITS = ReaderTraits()
+"""Of a reader of which nothing is known."""
 
 
 class RawReading(msgspec.Struct, frozen=True):
-    """What a script's ``read()`` returns, by its shape; see ``page_probe.js``."""
+    """What a script's ``read()`` returns, by its shape; see ``page_script.js``."""
 
-    rows: Side
-    columns: Side
-    cells: Cells
+    rows: SideLength
+    columns: SideLength
+    cells: TileFaces
     score: Digits | None
     best: Digits | None
     won: bool
@@ -47,7 +48,7 @@ class ScriptReader:
         parts: the names of scripts that it is made with, each a function of those before: it is itself a
             function of them all then.
         mode: what the script, a function then, is to be called with to become a reader.
-        weak: whether it sees boards also where there are none; such readers are asked last.
+        traits: how far its boards can be believed.
     """
 
     name: str
@@ -55,7 +56,7 @@ class ScriptReader:
     file: str
     parts: tuple[str, ...] = ()
     mode: str | None = None
-    weak: bool = False
+    traits: ReaderTraits = NO_TRAITS
 
     def script(self) -> str:
         """The text of the script."""
@@ -66,33 +67,36 @@ class ScriptReader:
         return text if self.mode is None else f"({text})({self.mode!r})"
 
     def reading(self, raw: object) -> Reading:
-        """What the script returned, checked.
+        """Check what the script returned, and make a reading of it.
 
         Raises:
-            UnreadableError: it is no board that the rules know.
+            UnreadableError: the rules do not know such a board.
         """
         try:
             seen = msgspec.convert(raw, RawReading)
             if seen.odd:
                 raise RulesError(f"its tiles show {', '.join(map(str, seen.odd[:4]))}")
-            board = board_of(seen.cells, seen.rows, seen.columns)
+            board = board_of_faces(seen.cells, seen.rows, seen.columns)
         except (msgspec.ValidationError, RulesError) as error:
             raise UnreadableError(
-                f"the reader {self.name} saw something that is no board of 2048: {error}; "
-                "expected 2 to 8 rows and columns of tiles that are powers of two"
+                f"the reader {self.name} saw something that is not a board of 2048: {error}; "
+                "expected 2 to 8 rows and columns of tiles that are powers of two",
+                reader=self.name,
             ) from error
-        return Reading(board, _score(seen.score), _score(seen.best), _status(seen, board), self.name)
+        score, best = _score(seen.score), _score(seen.best)
+        reading = Reading(board, score, best, Status.PLAYING, self.name, self.traits)
+        return reading.changed(status=_status(seen, reading))
 
 
 def _text_of(file: str) -> str:
     return (resources.files(__package__) / file).read_text(encoding="utf-8")
 
 
-def board_of(cells: list[int], rows: int, columns: int) -> Board:
-    """The board of face values in one list, row by row.
+def board_of_faces(cells: list[int], rows: int, columns: int) -> Board:
+    """Make a board of face values in one list, row by row.
 
     Raises:
-        RulesError: it is none.
+        RulesError: the values are not those of a board.
     """
     if len(cells) != rows * columns:
         raise RulesError(f"{len(cells)} cells do not fill a board of {rows}×{columns}")
@@ -101,11 +105,11 @@ def board_of(cells: list[int], rows: int, columns: int) -> Board:
 
 def _score(digits: str | None) -> int | None:
     score = int(digits) if digits else None
-    return score if score is not None and score <= MAX_SCORE else None
+    return score if score is not None and score <= LARGEST_SCORE else None
 
 
-def _status(seen: RawReading, board: Board) -> Status:
-    if board.is_over:
+def _status(seen: RawReading, reading: Reading) -> Status:
+    if not reading.legal:
         return Status.OVER
     if seen.won:
         return Status.WON

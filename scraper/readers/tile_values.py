@@ -6,13 +6,12 @@ from typing import Any
 
 from game2048.board import Board
 from game2048.direction import Direction
-from game2048.errors import PageError
-from scraper.detection.page_script import Answer
+from scraper.eye import Sighting
 from scraper.readers.appearances import LookBook, Looks
-from scraper.reading import Reading
+from scraper.reading import Reading, UnreadableError
 
 PROVING_MOVES = 4
-"""So many moves by the rules, and numbers found in class names are believed to be the tiles'."""
+"""So many moves by the rules, and a board is believed that may be another one."""
 FIRST_RANK = 3
 """The first number that tells powers to which 2 is raised from powers of two that begin at 1."""
 PROVING_LOOKS = 2
@@ -21,14 +20,14 @@ PROVEN_TILE = 8
 """Where tiles begin at 1, 2 and 2 that became 4 show that this is no other game of small numbers."""
 
 
-class Learner:
-    """Turns what readers return into boards of face values."""
+class TileValues:
+    """Learn what tiles are worth, and turn what readers return into boards of face values."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: what was read was no board, or another one."""
+        """Begin anew: what was read was another board, or not a board."""
         self.book: LookBook | None = None
         self.looks: Looks = ()
         """The looks of the last reading; empty where tiles have numbers."""
@@ -48,8 +47,8 @@ class Learner:
         """Whether more moves must be seen before the reading can be believed."""
         if self.book is not None:
             return not self.book.certain or moves < PROVING_LOOKS
-        if self.rivals or reading.reader == "lattice-classes":
-            return moves < PROVING_MOVES
+        if self.rivals or reading.traits.proving_moves:
+            return moves < max(reading.traits.proving_moves, PROVING_MOVES if self.rivals else 0)
         return (self.scale > 1 or self.ranks) and (
             reading.board.max_tile < PROVEN_TILE or moves < PROVING_MOVES
         )
@@ -58,37 +57,37 @@ class Learner:
         """Whether a move from the last reading may have led to these looks; nothing is learned from it."""
         return self.book is not None and self.book.observe(self.looks, direction, looks, learn=False)
 
-    def take(self, answer: Answer, direction: Direction) -> bool | None:
+    def take(self, sighting: Sighting, direction: Direction) -> bool | None:
         """Learn from a move; whether the rules explain it, ``None`` where there is nothing to learn."""
-        looks = _looks_of(answer)
+        looks = _looks_of(sighting)
         if looks is None or self.book is None or len(looks) != len(self.looks):
             return None
         return self.book.observe(self.looks, direction, looks)
 
-    def raw(self, answer: Answer) -> object:
+    def raw(self, sighting: Sighting) -> object:
         """The reading of an answer with face values in the place of looks and of numbers that begin at 1."""
-        raw = answer.reading
+        raw = sighting.reading
         if not isinstance(raw, dict):
             return raw
         self.rivals = raw.get("rivals") is True
-        looks = _looks_of(answer)
+        looks = _looks_of(sighting)
         if looks is None:
             return self._scaled(raw)
         rows, columns = raw.get("rows"), raw.get("columns")
         if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns != len(looks):
-            raise PageError(f"{len(looks)} cells do not fill a board of {rows}×{columns}")
+            raise UnreadableError(f"{len(looks)} cells do not fill a board of {rows}×{columns}")
         if self.book is None or (self.book.rows, self.book.columns) != (rows, columns):
             self.book = LookBook(rows, columns, looks)
         self.book.adopt(looks)
         self.looks = looks
         return {**raw, "cells": _cells(self.book.board(looks)), "looks": None}
 
-    def turns_to_ranks(self, answer: Answer) -> bool:
+    def turns_to_ranks(self, sighting: Sighting) -> bool:
         """Take tiles that begin at 1 for powers as soon as one shows a 3; what was read so far stays right.
 
         1 and 2 are the tiles 2 and 4 in either case. Whether 3 is made of two 2s the next look must tell.
         """
-        odd = answer.reading.get("odd") if isinstance(answer.reading, dict) else None
+        odd = sighting.reading.get("odd") if isinstance(sighting.reading, dict) else None
         if self.ranks or self.scale == 1 or odd != [FIRST_RANK] * len(odd or ()) or not odd:
             return False
         self.scale, self.ranks = 1, True
@@ -103,8 +102,8 @@ class Learner:
         return raw if self.scale == 1 else {**raw, "cells": [cell * self.scale for cell in cells]}
 
 
-def _looks_of(answer: Answer) -> Looks | None:
-    raw = answer.reading
+def _looks_of(sighting: Sighting) -> Looks | None:
+    raw = sighting.reading
     looks = raw.get("looks") if isinstance(raw, dict) else None
     if not isinstance(looks, list) or not all(isinstance(look, str) and len(look) <= 64 for look in looks):
         return None

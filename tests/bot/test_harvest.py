@@ -21,7 +21,7 @@ from recordings.datasets.resumable import GrowingDataset
 from recordings.datasets.statistics import GameTally
 from recordings.game_arrays import GameArrays
 from recordings.journal import GameJournal
-from scraper.page import MoveOutcome, Reading, Slid, Status
+from scraper.page import Deviation, MoveOutcome, Ply, Reading, Slid, Status
 
 GOOD, BAD, FULL = "script:good", "script:bad", "script:full"
 
@@ -30,7 +30,7 @@ class RulesPage:
     """A page that plays by the rules; `trouble` may say otherwise at any move."""
 
     games = 0
-    rules: tuple[str, ...] = ()
+    rules: tuple[Deviation, ...] = ()
 
     def __init__(self, trouble: Callable[[str, int], None]) -> None:
         self.url = ""
@@ -49,8 +49,8 @@ class RulesPage:
             return self._reading(Board.from_text("2 4 / 4 2"), 0)
         return self._reading(self._spawner.start(2, 3), 0)
 
-    def afterstate(self, board: Board, direction: Direction) -> Board:
-        return board.slide(direction).afterstate
+    def afterstate(self, ply: Ply) -> Board:
+        return ply.slide.afterstate
 
     async def new_game(self) -> Reading:
         return self._reading(self._spawner.start(2, 3), 0)

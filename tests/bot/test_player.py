@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from bot.player import (
-    IGNORES_MOVES,
     PRESSES,
     STUBBORN_PRESSES,
     UNEXPLAINED,
@@ -25,7 +24,8 @@ from game2048.spawn import Spawner
 from game2048.wire import DecisionMessage, GameOver
 from recordings.journal import GameJournal
 from recordings.replay import verify
-from scraper.page import MoveOutcome, Reading, Slid, Status, Unchanged, Unexplained
+from scraper.moves.rule_variants import IGNORED_MOVES, spawning
+from scraper.page import Deviation, MoveOutcome, Ply, Reading, Slid, Status, Unchanged, Unexplained
 
 START = Board.from_text("2 4 8 16 / 2 4 8 16 / 0 0 0 0 / 0 0 0 0")
 
@@ -40,15 +40,15 @@ class ScriptedPage:
     def __init__(self, first: Reading) -> None:
         self.now = first
         self.url = "script:"
-        self.rules: tuple[str, ...] = ()
+        self.rules: tuple[Deviation, ...] = ()
         self.pressed: list[Direction] = []
         self.kept_going = 0
         self.can_keep_going = True
         self.spawner = Spawner(1)
         self.twist: Callable[[Reading, Direction], MoveOutcome | None] = lambda _before, _direction: None
 
-    def afterstate(self, board: Board, direction: Direction) -> Board:
-        return board.slide(direction).afterstate
+    def afterstate(self, ply: Ply) -> Board:
+        return ply.slide.afterstate
 
     async def open(self, url: str) -> Reading:
         return self.now
@@ -172,7 +172,7 @@ async def test_where_a_direction_does_nothing_the_next_best_is_played(tmp_path: 
     assert verify(record) is None
     assert record.total_moves == 6
     assert Direction.UP.value not in [move.direction for move in record.moves]
-    assert record.rules == [IGNORES_MOVES]
+    assert record.rules == [str(IGNORED_MOVES)]
     ups = game.page.pressed.count(Direction.UP)
     assert PRESSES < ups <= sum(STUBBORN_PRESSES)
 
@@ -194,7 +194,7 @@ async def test_a_rule_of_the_pages_own_is_named_once_and_recorded(
     def odd_spawn(before: Reading, direction: Direction) -> MoveOutcome:
         slid = before.board.slide(direction).afterstate
         after = slid.with_tile(slid.empty_cells()[0], 3)
-        return Unexplained(reading(after, None), "an 8 spawned", rules=("tiles of 8 spawn",))
+        return Unexplained(reading(after, None), "an 8 spawned", rules=(spawning(8),))
 
     game.page.twist = odd_spawn
     await game.play()
@@ -319,8 +319,8 @@ async def test_a_rate_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         waits.append(seconds)
         clock += seconds
 
-    monkeypatch.setattr("bot.player.asyncio.sleep", sleep)
-    monkeypatch.setattr("bot.player.time.monotonic", lambda: clock)
+    monkeypatch.setattr("bot.rate_limit.asyncio.sleep", sleep)
+    monkeypatch.setattr("bot.rate_limit.time.monotonic", lambda: clock)
     game = Game(tmp_path, reading(START), Goal(max_moves=4, moves_per_second=10))
     await game.play()
     assert waits == pytest.approx([0.1, 0.1, 0.1])

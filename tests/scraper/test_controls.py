@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.detection.buttons import goes_on
+from scraper.detection.button_texts import lets_game_continue
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ from scraper.detection.buttons import goes_on
     ],
 )
 def test_a_question_is_about_going_on_or_beginning_anew(question: str, yes: bool) -> None:
-    assert goes_on(question) is yes
+    assert lets_game_continue(question) is yes

@@ -10,15 +10,15 @@ from playwright.async_api import Browser, Page
 
 from game2048 import Board, Direction, RulesError
 from game2048.errors import PageError
-from scraper.detection.page_script import Patience
 from scraper.live_page import LivePage
 from scraper.moves.outcome import is_slide_with_spawn
 from scraper.open_page import live_page
-from scraper.page import Reading, Slid, Status, Unchanged, Unexplained
+from scraper.page import Ply, Reading, Slid, Status, Unchanged, Unexplained
+from scraper.wait_times import WaitTimes
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-BRIEF = Patience(load=5_000, board=300, idle=120, quiet=60, quiet_other=150, cap=1_000)
+BRIEF = WaitTimes(load=5_000, board=300, idle=120, quiet=60, quiet_other=150, cap=1_000)
 
 FAR_APART = "2 0 0 0/0 0 0 0/0 0 0 0/0 0 0 2"
 
@@ -64,14 +64,14 @@ async def test_an_error_page_is_told_with_its_status(game: LivePage, pages_url: 
 
 
 async def test_what_is_no_address_is_told(game: LivePage) -> None:
-    with pytest.raises(PageError, match=r"'2048\.example' is no address"):
+    with pytest.raises(PageError, match=r"'2048\.example' is not an address"):
         await game.open("2048.example")
 
 
 async def test_a_page_without_a_board_is_told_with_what_was_looked_for(
     browser: Browser, pages_url: str
 ) -> None:
-    async with live_page(browser, patience=BRIEF) as game:
+    async with live_page(browser, waits=BRIEF) as game:
         with pytest.raises(PageError, match=r"no board of 2048 .*looked for tiles with the classes tile-N"):
             await game.open(f"{pages_url}clone.js")
 
@@ -119,7 +119,7 @@ async def test_a_move_that_changes_nothing_is_not_pressed(game: LivePage, tab: P
 
 
 async def test_a_dropped_key_is_told_and_the_next_one_counts(browser: Browser, pages_url: str) -> None:
-    async with live_page(browser, patience=BRIEF) as game:
+    async with live_page(browser, waits=BRIEF) as game:
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&drop=2")
         for _ in range(2):
             outcome = await game.move(reading, Direction.LEFT)
@@ -162,7 +162,7 @@ async def test_a_late_answer_to_the_first_of_two_keys_does_not_hide_the_second(
     browser: Browser, pages_url: str
 ) -> None:
     # The second key is pressed after `idle`, in good time before the page answers the first.
-    async with live_page(browser, patience=Patience(idle=1000)) as game:
+    async with live_page(browser, waits=WaitTimes(idle=1000)) as game:
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&late=1800")
         assert await game.move(reading, Direction.LEFT) == Unchanged(reading)
         outcome = await game.move(reading, Direction.LEFT)
@@ -173,13 +173,13 @@ async def test_a_late_answer_to_the_first_of_two_keys_does_not_hide_the_second(
         outcome = await game.move(outcome.reading, Direction.DOWN)
         assert isinstance(outcome, Unexplained)
         assert outcome.at_key == second
-        assert is_slide_with_spawn(first, Direction.LEFT, second)
+        assert is_slide_with_spawn(Ply.of(first, Direction.LEFT), second)
 
 
 async def test_a_board_that_had_moved_on_before_the_key_is_not_its_doing(
     browser: Browser, pages_url: str
 ) -> None:
-    async with live_page(browser, patience=Patience(idle=200)) as game:
+    async with live_page(browser, waits=WaitTimes(idle=200)) as game:
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&late=400")
         assert await game.move(reading, Direction.LEFT) == Unchanged(reading)
         await browser.contexts[-1].pages[0].wait_for_function("truth.moves === 1")
@@ -190,7 +190,7 @@ async def test_a_board_that_had_moved_on_before_the_key_is_not_its_doing(
 
 
 async def test_other_rules_are_told_and_play_can_go_on(browser: Browser, pages_url: str) -> None:
-    async with live_page(browser, patience=BRIEF) as game:
+    async with live_page(browser, waits=BRIEF) as game:
         reading = await game.open(f"{pages_url}clone.html?board=2 2 4 0/0 0 0 0/0 0 0 0/0 0 0 0&rules=chain")
         outcome = await game.move(reading, Direction.LEFT)
         assert isinstance(outcome, Unexplained)
@@ -201,7 +201,7 @@ async def test_other_rules_are_told_and_play_can_go_on(browser: Browser, pages_u
 
 
 async def test_two_spawns_at_once_are_not_explained(browser: Browser, pages_url: str) -> None:
-    async with live_page(browser, patience=BRIEF) as game:
+    async with live_page(browser, waits=BRIEF) as game:
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&rules=two-spawns")
         assert isinstance(await game.move(reading, Direction.LEFT), Unexplained)
 
@@ -218,7 +218,7 @@ async def test_a_dialog_neither_hangs_the_page_nor_wipes_its_board(
 
 
 async def test_a_page_that_loads_anew_is_found_again(browser: Browser, pages_url: str) -> None:
-    async with live_page(browser, patience=Patience(idle=20_000)) as game:
+    async with live_page(browser, waits=WaitTimes(idle=20_000)) as game:
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&reload=1")
         outcome = await game.move(reading, Direction.LEFT)
         assert isinstance(outcome, Unexplained)
@@ -245,14 +245,14 @@ async def test_a_page_that_answers_for_its_board_is_not_believed(
 
 
 async def test_a_board_that_is_taken_away_is_told(browser: Browser, pages_url: str) -> None:
-    async with live_page(browser, patience=BRIEF) as game:
+    async with live_page(browser, waits=BRIEF) as game:
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&remove=1")
         with pytest.raises(PageError, match="no board of 2048"):
             await game.move(reading, Direction.LEFT)
 
 
 async def test_a_script_without_end_is_told(browser: Browser, pages_url: str) -> None:
-    async with live_page(browser, patience=replace(BRIEF, answer=1_000)) as game:
+    async with live_page(browser, waits=replace(BRIEF, answer=1_000)) as game:
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&hang=1")
         with pytest.raises(PageError, match="does not answer any more"):
             await game.move(reading, Direction.LEFT)
@@ -306,7 +306,7 @@ async def test_after_a_win_the_page_is_told_to_keep_going(
 async def test_where_a_win_ends_the_game_there_is_no_going_on(
     browser: Browser, pages_url: str, button: str
 ) -> None:
-    async with live_page(browser, patience=BRIEF) as game:
+    async with live_page(browser, waits=BRIEF) as game:
         await win(game, pages_url, button)
         assert await game.keep_going() is None
 
@@ -332,7 +332,7 @@ async def test_a_new_game_begins_by_button_or_by_loading_anew(
 
 
 async def test_where_no_new_game_can_be_had_that_is_told(browser: Browser, pages_url: str) -> None:
-    async with live_page(browser, patience=BRIEF) as game:
+    async with live_page(browser, waits=BRIEF) as game:
         await game.open(f"{pages_url}clone.html?board={NEARLY_WON}&new=none")
         with pytest.raises(PageError, match="no new game on"):
             await game.new_game()

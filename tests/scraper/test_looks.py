@@ -12,15 +12,18 @@ from game2048.spawn import Spawner
 from scraper.moves.rule_variants import (
     CHAIN,
     FAR_END,
+    GAPS,
     IDLE_SPAWN,
     NO_SPAWN,
     ONE_A_LINE,
-    SPAWNED,
     TO_THE_END,
     TO_THE_END_FAR,
     TWO_SPAWNS,
+    Deviation,
     PageRules,
+    spawning,
 )
+from scraper.page import Ply
 from scraper.readers.appearances import LookBook, Looks
 
 NAMES = ["-", "fox", "owl", "elk", "bat", "cat", "dog", "emu", "gnu", "hen", "ibis", "jay", "kea", "lynx"]
@@ -89,29 +92,33 @@ def test_a_look_that_came_from_nowhere_is_told() -> None:
         ("2 2 4 4", "4 4 4 2", (ONE_A_LINE,)),
         ("2 2 2 2", "8 0 0 2", (TO_THE_END,)),
         ("2 2 2 4", "2 8 0 2", (TO_THE_END_FAR,)),
+        ("2 2 4 2", "4 2 4 2", (GAPS,)),
         ("2 2 4 0", "4 4 0 0", (NO_SPAWN,)),
         ("2 2 0 0", "4 2 0 2", (TWO_SPAWNS,)),
-        ("2 2 0 0", "4 0 0 16", (SPAWNED.format(16),)),
+        ("2 2 0 0", "4 0 0 16", (spawning(16),)),
         ("2 2 4 0", "2 2 4 2", (IDLE_SPAWN,)),
-        ("2 4 8 0", "2 4 8 8", (IDLE_SPAWN, SPAWNED.format(8))),
+        ("2 4 8 0", "2 4 8 8", (IDLE_SPAWN, spawning(8))),
         ("2 2 4 0", "2 2 4 0", None),
         ("2 2 0 0", "4 0 0 64", None),
         ("2 4 2 0", "2 4 4 0", None),
     ],
 )
-def test_deviations_from_the_rules_are_named(before: str, after: str, names: tuple[str, ...] | None) -> None:
+def test_deviations_from_the_rules_are_named(
+    before: str, after: str, names: tuple[Deviation, ...] | None
+) -> None:
     rest = " / 2 0 0 0"
     boards = [Board.from_text(text + rest) for text in (before, after)]
-    assert PageRules().explain(boards[0], Direction.LEFT, boards[1]) == names
+    assert PageRules().explain(Ply.of(boards[0], Direction.LEFT), boards[1]) == names
 
 
 def test_a_deviation_once_seen_is_expected_from_then_on() -> None:
     rules = PageRules()
     board = Board.from_text("2 2 4 0 / 0 0 0 0")
-    assert [after.text() for after in rules.afters(board, Direction.LEFT)] == ["4 4 0 0 / 0 0 0 0"]
-    assert rules.adopt([CHAIN, NO_SPAWN]) == [CHAIN, NO_SPAWN]
-    assert rules.adopt([CHAIN]) == []
-    assert [after.text() for after in rules.afters(board, Direction.LEFT)] == [
+    assert [after.text() for after in rules.afters(Ply.of(board, Direction.LEFT))] == ["4 4 0 0 / 0 0 0 0"]
+    rules.adopt([CHAIN, NO_SPAWN])
+    rules.adopt([CHAIN])
+    assert rules.deviations == [CHAIN, NO_SPAWN]
+    assert [after.text() for after in rules.afters(Ply.of(board, Direction.LEFT))] == [
         "4 4 0 0 / 0 0 0 0",
         "8 0 0 0 / 0 0 0 0",
     ]
@@ -121,7 +128,7 @@ def test_a_deviation_once_seen_is_expected_from_then_on() -> None:
 def test_the_pages_own_slide_is_known_once_it_was_seen() -> None:
     rules = PageRules()
     board = Board.from_text("2 2 4 0 / 0 0 0 2")
-    assert rules.afterstate(board, Direction.LEFT).text() == "4 4 0 0 / 2 0 0 0"
+    assert rules.afterstate(Ply.of(board, Direction.LEFT)).text() == "4 4 0 0 / 2 0 0 0"
     rules.adopt([TWO_SPAWNS, CHAIN])
-    assert rules.afterstate(board, Direction.LEFT).text() == "8 0 0 0 / 2 0 0 0"
-    assert rules.afterstate(board, Direction.UP).text() == "2 2 4 2 / 0 0 0 0"
+    assert rules.afterstate(Ply.of(board, Direction.LEFT)).text() == "8 0 0 0 / 2 0 0 0"
+    assert rules.afterstate(Ply.of(board, Direction.UP)).text() == "2 2 4 2 / 0 0 0 0"

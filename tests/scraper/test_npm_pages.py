@@ -12,7 +12,7 @@ from playwright.async_api import JSHandle, Page
 from support import npm_pages
 
 from game2048 import Board, Direction
-from scraper.detection.page_script import Probe
+from scraper.detection.page_script import ScriptEye
 from scraper.live_page import LivePage
 from scraper.page import Reading, Slid, Status
 
@@ -103,13 +103,13 @@ async def test_the_end_is_seen_and_a_new_game_begun(game: LivePage, tab: Page, p
 async def test_a_board_drawn_while_readers_are_asked_is_read_by_the_best(
     game: LivePage, page_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    has_board, asked = Probe._has_board, []
+    sees_board, asked = ScriptEye._sees_board, []
 
-    async def drawn_after_the_first_question(probe: Probe, handle: JSHandle, name: str) -> bool:
+    async def drawn_after_the_first_question(probe: ScriptEye, handle: JSHandle, name: str) -> bool:
         asked.append(name)
-        return len(asked) > 1 and await has_board(probe, handle, name)
+        return len(asked) > 1 and await sees_board(probe, handle, name)
 
-    monkeypatch.setattr(Probe, "_has_board", drawn_after_the_first_question)
+    monkeypatch.setattr(ScriptEye, "_sees_board", drawn_after_the_first_question)
     reading = await game.open(page_url)
     assert asked[:2] == ["position-classes", "lattice-text"]
     assert (reading.reader, reading.score) == ("position-classes", 0)

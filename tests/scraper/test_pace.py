@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.input.methods import Pace
+from scraper.input.pace import KeyPace
 
 IDLE_S = 0.25
 """What it costs to see that a key was dropped."""
@@ -12,7 +12,7 @@ class SlowPage:
     """A page that drops keys for a time after each move, played at the pace that is learned."""
 
     def __init__(self) -> None:
-        self.pace = Pace()
+        self.pace = KeyPace()
         self.now = 100.0
         self.ready = 0.0
 
@@ -47,7 +47,7 @@ def test_where_keys_begin_to_be_taken_is_found_with_few_dropped() -> None:
     for blocked in (0.03, 0.1, 0.3, 0.5):
         page = SlowPage()
         _, dropped = page.played(20, blocked=blocked)
-        assert blocked <= page.pace.gap <= 1.15 * blocked + Pace.NEAR_S
+        assert blocked <= page.pace.gap <= 1.15 * blocked + KeyPace.NEAR_S
         assert dropped <= 6
         seconds, dropped = page.played(60, blocked=blocked)
         assert seconds <= 1.3 * 60 * blocked + 1.0

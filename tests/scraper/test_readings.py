@@ -8,8 +8,9 @@ import pytest
 
 from game2048 import Board, Direction
 from game2048.errors import PageError
-from scraper.moves.outcome import Trust, is_slide_with_spawn
-from scraper.page import Status
+from scraper.moves.outcome import is_slide_with_spawn
+from scraper.moves.trust import Trust
+from scraper.page import Ply, Status
 from scraper.readers import POSITION_CLASSES
 
 TWO_TILES = [2, 0, 0, 0] + [0] * 8 + [0, 0, 0, 4]
@@ -61,7 +62,7 @@ def test_boards_of_other_sizes_are_read_row_by_row() -> None:
     ids=lambda changes: f"{next(iter(changes))}={next(iter(changes.values()))!s:.12}",
 )
 def test_what_is_no_board_is_refused_with_the_reason(changes: dict[str, object]) -> None:
-    with pytest.raises(PageError, match=r"position-classes saw something that is no board of 2048: .+"):
+    with pytest.raises(PageError, match=r"position-classes saw something that is not a board of 2048: .+"):
         POSITION_CLASSES.reading(raw(**changes))
 
 
@@ -97,13 +98,16 @@ def test_the_dead_board_decides_whatever_the_messages_say() -> None:
 )
 def test_a_slide_is_explained_by_exactly_one_spawned_2_or_4(after: str, explained: bool) -> None:
     before = Board.from_text("2 0 2 0 / 0 0 0 0")
-    assert is_slide_with_spawn(before, Direction.LEFT, Board.from_text(f"{after} / 0 0 0 0")) is explained
+    assert (
+        is_slide_with_spawn(Ply.of(before, Direction.LEFT), Board.from_text(f"{after} / 0 0 0 0"))
+        is explained
+    )
 
 
 def test_nothing_explains_an_illegal_direction_or_another_size() -> None:
     board = Board.from_text("2 0 / 2 0")
-    assert not is_slide_with_spawn(board, Direction.LEFT, Board.from_text("2 2 / 2 0"))
-    assert not is_slide_with_spawn(board, Direction.UP, Board.from_text("4 2 0 / 0 0 0"))
+    assert not is_slide_with_spawn(Ply.of(board, Direction.LEFT), Board.from_text("2 2 / 2 0"))
+    assert not is_slide_with_spawn(Ply.of(board, Direction.UP), Board.from_text("4 2 0 / 0 0 0"))
 
 
 def test_trust_is_earned_by_moves_with_merges_among_them() -> None:

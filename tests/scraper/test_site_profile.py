@@ -12,11 +12,11 @@ from support import npm_pages
 
 from game2048 import Board
 from game2048.errors import PageError
-from scraper.detection.page_script import Patience
 from scraper.open_page import live_page
 from scraper.page import Slid
 from scraper.report import write_report
 from scraper.site_profile import read_profile
+from scraper.wait_times import WaitTimes
 
 asyncio_session = pytest.mark.asyncio(loop_scope="session")
 
@@ -88,7 +88,7 @@ async def test_a_page_that_cannot_be_found_out_is_played_by_its_profile(
         ("[board]\nselector = '#a'", "required field `tile`"),
         ("[board]\nselector = '#a'\ntile = 'u'\nrows = 9", "<= 8"),
         ("[bord]\n", "unknown field `bord`"),
-        ("input = ['telepathy']", "'telepathy': expected some of arrow keys"),
+        ("input = ['telepathy']", "'telepathy'; expected some of arrow keys"),
     ],
 )
 def test_a_profile_that_is_none_is_told(tmp_path: Path, text: str, why: str) -> None:
@@ -110,7 +110,7 @@ async def test_a_report_holds_the_board_and_nothing_from_outside_of_it(
     )
     (site / "index.html").write_text(f"<style>{style}</style><div>{cells}</div><p>Private words</p>")
     with npm_pages.serve_folder(site) as url:
-        async with live_page(browser, patience=Patience(idle=60)) as game:
+        async with live_page(browser, waits=WaitTimes(idle=60)) as game:
             reading = await game.open(f"{url}?secret=1")
             while not (outcome := await game.move(reading, reading.board.legal_directions()[0])).exhausted:  # type: ignore[union-attr]
                 reading = outcome.reading

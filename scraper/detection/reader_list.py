@@ -1,0 +1,76 @@
+"""The readers of one page: which are tried, which were given up, and why."""
+
+from __future__ import annotations
+
+from game2048.errors import PageError
+from scraper.eye import Sighting
+from scraper.readers import PIXELS, BoardReader
+from scraper.reading import Reading
+
+
+class ReaderList:
+    """The ways of reading boards that are tried on one page.
+
+    Args:
+        readers: of elements, in the order in which they are tried.
+
+    Attributes:
+        reasons: by reader, why a board that it saw is not one of 2048.
+        given_up: the readers that are not believed any more, each with the reason.
+    """
+
+    def __init__(self, readers: tuple[BoardReader, ...]) -> None:
+        self.of_elements = readers
+        self._by_name = {reader.name: reader for reader in (*readers, PIXELS)}
+        self.reasons: dict[str, str] = {}
+        self.given_up: dict[str, str] = {}
+
+    def names(self, *, weak: bool) -> list[str]:
+        """Return the names of the readers of elements to ask, the weak ones or the others."""
+        return [
+            reader.name
+            for reader in self.of_elements
+            if reader.traits.weak is weak and reader.name not in self.given_up
+        ]
+
+    def exclude(self, name: str, why: str) -> None:
+        """Do not believe this reader any more on this page."""
+        self.given_up[name] = why
+
+    @property
+    def numbers_refuted(self) -> bool:
+        """Whether a board with numbers was seen that is not one of 2048."""
+        return any(self._by_name[name].traits.numbered for name in self.given_up)
+
+    def reading(self, sighting: Sighting, raw: object, url: str) -> Reading:
+        """Check the reading in a sighting.
+
+        Args:
+            sighting: what an eye saw.
+            raw: its reading, with what is known of the tiles' values.
+            url: of the page, for errors.
+
+        Raises:
+            PageError: there is no board, or the rules do not know such a board.
+        """
+        reader = self._by_name.get(sighting.name or "")
+        if reader is None or sighting.reading is None:
+            raise self.no_board(url)
+        return reader.reading(raw)
+
+    def no_board(self, url: str) -> PageError:
+        """Make the error that says what was looked for, or why what was found is not 2048."""
+        if self.given_up:
+            name, why = next(iter(self.given_up.items()))
+            return PageError(
+                f"{url} is not a game of 2048 as far as {name} can tell: {why}", url=url, reader=name
+            )
+        if self.reasons:
+            name, why = next(iter(self.reasons.items()))
+            return PageError(f"{url} is not a game of 2048 that can be played: {why}", url=url, reader=name)
+        looked_for = ", ".join(f"{reader.looks_for} ({reader.name})" for reader in self.of_elements)
+        return PageError(
+            f"no board of 2048 found on {url}: "
+            f"looked for {looked_for}; try --headed to see what the page shows",
+            url=url,
+        )

@@ -1,0 +1,239 @@
+"""One try to make a move: press, wait, and say what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import functools
+import logging
+import time
+from collections.abc import Awaitable
+
+from playwright.async_api import Error as PlaywrightError
+
+from game2048.board import Board
+from game2048.direction import Direction
+from game2048.errors import RulesError
+from scraper.chromium.driver_errors import page_lost, page_silent
+from scraper.eye import DocumentGoneError, SettleQuestion, Sighting, SightKind
+from scraper.moves.explain import OFFENCES
+from scraper.moves.outcome import Cause, MoveOutcome, Slid, Unchanged, Unexplained
+from scraper.moves.parts import PageParts
+from scraper.reading import Ply, Reading, Status, UnreadableError
+
+logger = logging.getLogger(__name__)
+
+HISTORY = 60
+QUICK_MOVES = 6
+LEAST_IDLE_MS = 250
+TRIAL_IDLE_MS = 200
+WEAK_IDLE_MS = 350
+LOOKS_AGAIN = 3
+"""How often a page may load anew while it is being read once."""
+
+
+class Mover:
+    """Read the board of one page, and make moves on it.
+
+    Args:
+        parts: of the page.
+
+    Attributes:
+        history: the last moves, for a report.
+    """
+
+    def __init__(self, parts: PageParts) -> None:
+        self._parts = parts
+        self._waits = parts.waits
+        self._input = parts.input
+        self._values = parts.values
+        self._judge = parts.judge
+        self.history: collections.deque[dict[str, object]] = collections.deque(maxlen=HISTORY)
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew on a page that has loaded anew."""
+        self._slowest = self._began = 0.0
+        self._attempt: tuple[Board, Direction] | None = None
+
+    # -- reading ------------------------------------------------------------------------------------------
+
+    async def read(self) -> Reading:
+        """Return the board, once it is at rest."""
+        reading, _ = await self.settled()
+        return reading
+
+    async def settled(
+        self, *, fresh: bool = False, unblocked: bool = False, meanwhile: Awaitable[None] | None = None
+    ) -> tuple[Reading, bool]:
+        """Return the board at rest, and whether it came to rest as wanted in time.
+
+        Args:
+            fresh: wait for the board of a new game.
+            unblocked: wait until the message of a win has gone.
+            meanwhile: what to do while waiting.
+
+        Raises:
+            PageError: there is no board, or the page has gone.
+        """
+        cap = self._waits.cap * (1 if meanwhile is None else 2)  # what is done meanwhile has its own
+        for _ in range(LOOKS_AGAIN):
+            eye = await self._parts.finder.eye()
+            question = SettleQuestion(
+                self._waits.quiet, fresh, unblocked, self._values.labels, self._values.ranks
+            )
+            try:
+                sighting = await while_waiting(eye.await_settled(question, cap), meanwhile)
+            except DocumentGoneError:
+                # The page has loaded anew; what we did meanwhile brought that about, or is done.
+                meanwhile, fresh = None, False
+                continue
+            if self._values.turns_to_ranks(sighting):
+                continue
+            if sighting.outcome is not SightKind.GONE:
+                logger.debug("the board is %s", sighting.outcome.value)
+                try:
+                    return self._reading_in(sighting), sighting.outcome is SightKind.SETTLED
+                except UnreadableError as error:
+                    if self._judge.has_slid or sighting.name is None:
+                        raise
+                    self._parts.give_up(sighting.name, str(error.__cause__ or error))
+            meanwhile = None
+            self._parts.finder.forget_document()
+        raise self._parts.readers.no_board(self._parts.tab.url)
+
+    def _reading_in(self, sighting: Sighting) -> Reading:
+        """The reading in a sighting, with what was learned of looks and scale."""
+        raw = self._values.raw(sighting)
+        return self._judge.shown(self._parts.readers.reading(sighting, raw, self._parts.tab.url))
+
+    # -- moves --------------------------------------------------------------------------------------------
+
+    async def press(self, direction: Direction) -> None:
+        """Make a move in the way that works on this page, without looking at its effect."""
+        await self._in_time(self._input.press(direction))
+
+    async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
+        """Make a move once and wait until the page has answered; see `scraper.page.GamePage.move`."""
+        ply = before.ply(direction)
+        if not ply.slide.moved:
+            raise RulesError(f"{direction} does not change {before.board}; expected a legal direction")
+        if (before.board, direction) != self._attempt:
+            if self._input.proven is not None:
+                self._input.give_up()  # what was missed so far was another move
+            self._attempt = before.board, direction
+        try:
+            sighting = await self._asked(before, ply)
+        except DocumentGoneError:
+            return await self._loaded_anew(ply)
+        outcome = await self._outcome(sighting, before, ply)
+        took = time.monotonic() - self._began
+        self.history.append(_noted(before, direction, outcome, took))
+        if isinstance(outcome, Unchanged):
+            return outcome
+        self._slowest = max(self._slowest * 0.9, took)
+        return await self._held_to_rules(outcome)
+
+    async def _asked(self, before: Reading, ply: Ply) -> Sighting:
+        """Make a move by the method whose turn it is, and have the page's eye look at its effect."""
+        idle = self._idle(weak=before.traits.weak)
+        question = self._judge.question(before, ply, self._waits, idle)
+        eye = await self._parts.finder.eye()
+        await self._in_time(self._input.prepare())
+        self._began = time.monotonic()
+        act: Awaitable[None] | None = self._in_time(self._input.move(ply.direction))
+        if not self._input.at_once and act is not None:
+            await act
+            act = None
+        explains = functools.partial(self._values.explains, ply.direction)
+        return await while_waiting(eye.await_slide(question, self._waits.cap, explains), act)
+
+    async def _loaded_anew(self, ply: Ply) -> MoveOutcome:
+        """Say what came of a move after which the page has loaded anew."""
+        outcome = self._judge.anew(await self.read(), ply)
+        if isinstance(outcome, Slid) or outcome.rules:
+            self._input.took()
+        return outcome
+
+    async def _outcome(self, sighting: Sighting, before: Reading, ply: Ply) -> MoveOutcome:
+        """Say what came of a move, from what was seen."""
+        if sighting.outcome is SightKind.UNCHANGED:
+            await self._input.missed()
+            reading = self._reading_in(sighting)
+            if self._input.exhausted and reading.status is Status.PLAYING:
+                reading = reading.changed(status=await self._parts.obstacles.says())
+            return Unchanged(reading, exhausted=self._input.exhausted)
+        learned = self._values.take(sighting, ply.direction)
+        if sighting.outcome is SightKind.SLID or learned:
+            reading = self._reading_in(sighting)
+            self._input.took()
+            return self._judge.slid(sighting, reading, before, ply, learned=bool(learned))
+        reading = await self.read()
+        at_key = self._judge.at_key(sighting, ply)
+        outcome = self._judge.other(sighting, reading, ply)
+        defies = isinstance(outcome, Unexplained) and not outcome.rules
+        if at_key == reading.board != before.board or (defies and not self._judge.has_slid):
+            await self._input.missed()  # what changed the board was not this move, or it came before the key
+        else:
+            self._input.took()
+        return outcome
+
+    async def _held_to_rules(self, outcome: MoveOutcome) -> MoveOutcome:
+        """Believe a reader only while the rules are obeyed; else another board, else the next reader."""
+        if not self._judge.offends(outcome):
+            return outcome
+        why = outcome.why if isinstance(outcome, Unexplained) else ""
+        if await self._parts.finder.skip(why):
+            told = "another board of the page is looked at"
+        else:
+            name = outcome.reading.reader
+            self._parts.give_up(name, f"{OFFENCES} boards in a row defy the rules of 2048: {why}")
+            told = f"the reader {name} was given up"
+        return Unexplained(await self.read(), told, Cause.OTHER_BOARD)
+
+    async def _in_time(self, act: Awaitable[None]) -> None:
+        """Do something with the page, which must answer."""
+        try:
+            async with asyncio.timeout(self._waits.answer / 1000):
+                await act
+        except TimeoutError as error:
+            raise page_silent(self._parts.tab.url) from error
+        except PlaywrightError as error:
+            raise page_lost(self._parts.tab.url, error) from error
+
+    def _idle(self, *, weak: bool) -> int:
+        """How long without any change tells that a key was dropped; less on pages known to be quick."""
+        longest = self._waits.idle
+        if self._input.proven is None and weak:
+            longest = min(longest, WEAK_IDLE_MS)
+        if self._input.proven is None and (self._input.misses > 1 or self._input.fruitless):
+            return min(longest, TRIAL_IDLE_MS)  # one of many ways to try
+        if self._input.moves < QUICK_MOVES or self._input.misses > 1:
+            return longest
+        return round(min(longest, max(3000 * self._slowest, LEAST_IDLE_MS)))
+
+
+async def while_waiting(wait: Awaitable[Sighting], act: Awaitable[None] | None) -> Sighting:
+    """Wait and act at once, which saves a round trip; the wait looks first, so it may begin after the act."""
+    waiting = asyncio.ensure_future(wait)
+    try:
+        if act is not None:
+            await act
+        return await waiting
+    finally:
+        if not waiting.done():
+            waiting.cancel()
+        elif not waiting.cancelled():
+            waiting.exception()  # taken note of, should the act have failed first
+
+
+def _noted(before: Reading, direction: Direction, outcome: MoveOutcome, seconds: float) -> dict[str, object]:
+    return {
+        "before": before.board.text(),
+        "direction": direction.value,
+        "outcome": type(outcome).__name__,
+        "after": outcome.reading.board.text(),
+        "reader": outcome.reading.reader,
+        "why": outcome.why if isinstance(outcome, Unexplained) else None,
+        "ms": round(1000 * seconds),
+    }

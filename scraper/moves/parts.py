@@ -1,0 +1,98 @@
+"""What one page is played with: its eyes, buttons and input, and what is known of its tiles and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Self, TypeVar
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from scraper.chromium.driver_errors import page_lost
+from scraper.detection.buttons import PageButtons
+from scraper.detection.finder import Finder
+from scraper.detection.obstacles import Obstacles
+from scraper.detection.reader_list import ReaderList
+from scraper.input.methods import PageInput
+from scraper.moves.explain import Judge
+from scraper.readers import BoardReader
+from scraper.readers.tile_values import TileValues
+from scraper.site_profile import SiteProfile
+from scraper.wait_times import WaitTimes
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class PageParts:
+    """The parts of one page.
+
+    Attributes:
+        tab: the page of Playwright.
+        site: what is known of the page's site.
+        waits: how long to wait for what.
+        readers: the ways of reading boards.
+        obstacles: what may stand before the game.
+        buttons: for new games and after wins.
+        finder: what finds the board.
+        input: what makes moves.
+        values: what is known of the tiles.
+        judge: what says what came of a move.
+    """
+
+    tab: Page
+    site: SiteProfile
+    waits: WaitTimes
+    readers: ReaderList
+    obstacles: Obstacles
+    buttons: PageButtons
+    finder: Finder
+    input: PageInput
+    values: TileValues
+    judge: Judge
+
+    @classmethod
+    def of(cls, tab: Page, readers: tuple[BoardReader, ...], waits: WaitTimes, site: SiteProfile) -> Self:
+        """Make the parts for a page of Playwright."""
+        waits = site.wait_times(waits)
+        if site.board is not None:
+            readers = (site.reader(), *readers)
+        listed = ReaderList(readers)
+        obstacles = Obstacles(tab)
+        finder = Finder(tab, listed, obstacles, waits)
+        values = TileValues()
+        return cls(
+            tab,
+            site,
+            waits,
+            listed,
+            obstacles,
+            PageButtons(tab, obstacles, waits.cap),
+            finder,
+            PageInput(tab, obstacles, finder.region, site.input),
+            values,
+            Judge(values),
+        )
+
+    def forget(self) -> None:
+        """Begin anew on a page that has loaded anew."""
+        self.finder.forget()
+        self.input.forget()
+        self.judge.forget()
+
+    def give_up(self, name: str, why: str, *, moved: bool = True) -> None:
+        """Believe a reader no more, nor what was learned of its tiles; see `Finder.give_up`."""
+        self.finder.give_up(name, why, moved=moved)
+        self.values.forget()
+
+    async def unless_lost(self, act: Awaitable[Result]) -> Result:
+        """Do something with the page.
+
+        Raises:
+            PageError: the page has gone.
+        """
+        try:
+            return await act
+        except PlaywrightError as error:
+            raise page_lost(self.tab.url, error) from error
