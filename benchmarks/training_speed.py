@@ -20,9 +20,10 @@ import numpy as np
 from game2048.kernels import bitboard
 from game2048.spawn import game_state
 from game2048.symmetry import permutations
-from solver_server.ntuple.greedy_results import GreedyPlayer
+from solver_server.ntuple.greedy_results import GreedyScorer
 from solver_server.ntuple.patterns import PATTERNS, Pattern
-from solver_server.ntuple.training.training_state import Settings, Training
+from solver_server.ntuple.training.settings import Settings
+from solver_server.ntuple.training.training_state import Training
 
 
 class Plain(NamedTuple):
@@ -147,7 +148,7 @@ def main(network: str, turns: int, seconds: float) -> None:
     compare("TD(0) learning", train_plain, train_ours, turns, seconds)
     # Both now play with the same weights.
     plain.weights[:] = training.network.weights
-    player = GreedyPlayer(training.network)
+    player = GreedyScorer(training.network)
     play_ours()
     compare("greedy play", lambda: train_plain(0.0), play_ours, turns, seconds)
 

@@ -22,8 +22,9 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -36,6 +37,9 @@ _PREAMBLE = struct.Struct("<8sIIQQ32s")
 _ALIGNMENT = 4096
 _LONGEST_HEADER = 1 << 20
 _PIECE = 1 << 24
+
+
+H = TypeVar("H", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,24 @@ def read(path: Path, *, verify: bool = True, in_memory: bool = False) -> Content
     if not sound:
         raise SolverError(f"{path} is damaged: its SHA-256 is not the one it was written with; copy it again")
     return Contents(header, payload, digest.hex())
+
+
+def decode_header(path: Path, header: bytes, struct: type[H], what: str) -> H:
+    """Decode the JSON header of a file.
+
+    Args:
+        path: the file, for messages.
+        header: its header.
+        struct: what the header should be.
+        what: what the file should be, for messages.
+
+    Raises:
+        SolverError: the header is another one, or damaged.
+    """
+    try:
+        return msgspec.json.decode(header, type=struct)
+    except (msgspec.MsgspecError, ValueError, RecursionError, OverflowError) as error:
+        raise SolverError(f"{path} is not {what}: its header does not fit ({error})") from error
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -39,7 +39,7 @@ def _step(cells: Any, direction: int, after: Any, state: np.uint64) -> Any:
     reward = grid.slide_into(cells, direction, after)
     if reward >= 0:
         grid.copy_into(after, cells)
-        state = grid.spawn(cells, state)
+        state = grid.spawn_into(cells, state)
     return reward, state
 
 
@@ -81,7 +81,7 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
         self.action_space = gymnasium.spaces.Discrete(4)
         self.render_mode = render_mode
         self._one_hot = np.eye(levels, dtype=np.uint8) if one_hot else None
-        self._cells = grid.from_board(Board(rows, columns))
+        self._cells = grid.to_grid(Board(rows, columns))
         self._after = self._cells.copy()
         self._state = np.uint64(0)
         self._seed: int | None = None
@@ -110,12 +110,12 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
         if "board" in options:
             self._cells[:] = self._board_of(options["board"])
         else:
-            self._state = np.uint64(grid.start(self._cells, self._state))
+            self._state = np.uint64(grid.start_into(self._cells, self._state))
         self._score = self._moves = 0
         return self._observation(), self._info(int(legal_mask(self._cells)))
 
     def _board_of(self, tiles: list[list[int]]) -> npt.NDArray[np.uint8]:
-        cells = grid.from_board(Board.from_tiles(tiles))
+        cells = grid.to_grid(Board.from_tiles(tiles))
         if cells.shape != self._cells.shape:
             raise RulesError(
                 f"a board of {cells.shape[0]}×{cells.shape[1]} does not fit: "
@@ -146,7 +146,7 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
 
     def render(self) -> Any:
         """The board as a text or a picture, by ``render_mode``."""
-        board = grid.to_board(self._cells)
+        board = grid.from_grid(self._cells)
         if self.render_mode == "ansi":
             return f"{board.pretty()}\nscore {self._score}\n"
         if self.render_mode == "rgb_array":

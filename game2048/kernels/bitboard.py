@@ -12,27 +12,20 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from game2048.board import Board
 from game2048.errors import RulesError
 from game2048.kernels.jit import allocating_kernel, count_ones, count_trailing_zeros, kernel
-from game2048.line import slide_line
-from game2048.spawn import next_random, pick
+from game2048.kernels.rules import compiled_next_random, compiled_pick, compiled_slide_line
+from game2048.kernels.words import LOWEST_BITS, U0, U1, U2, U4, U8, U12, U15, U16, U24, U32, U48
 
-MAX_EXPONENT = 15
+MAX_NIBBLE = 15
+"""The largest exponent that a nibble holds."""
 
-_NIBBLES = np.uint64(0x1111111111111111)
-_slide_line = numba.njit(nogil=True)(slide_line)
-_next_random = numba.njit(nogil=True)(next_random)
-_pick = numba.njit(nogil=True)(pick)
 
-U0, U1, U2, U3, U4 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-U8, U12, U16, U24, U32, U48 = (np.uint64(n) for n in (8, 12, 16, 24, 32, 48))
 ROW_MASK = np.uint64(0xFFFF)
-NIBBLE_MASK = np.uint64(0xF)
 
 
 class RowTables(NamedTuple):
@@ -58,7 +51,7 @@ def _fill_row_tables(left: Any, right: Any, reward: Any) -> None:
                 exponent = (row >> (4 * (3 - i if backwards else i))) & 15
                 # Distinct stand-ins keep 32768 + 32768 from merging into what no nibble holds.
                 line[i] = 100 + i if exponent == 15 else exponent
-            reward[row] = _slide_line(line, 4)
+            reward[row] = compiled_slide_line(line, 4)
             slid = 0
             for i in range(4):
                 exponent = 15 if line[i] >= 100 else line[i]
@@ -181,7 +174,7 @@ def empty_mask(board: np.uint64) -> np.uint64:
     """The lowest bit of every empty nibble."""
     filled = board | (board >> U2)
     filled |= filled >> U1
-    return ~filled & _NIBBLES
+    return ~filled & LOWEST_BITS
 
 
 @kernel
@@ -195,7 +188,7 @@ def max_exponent(board: np.uint64) -> int:
     """The largest exponent on the board."""
     top = U0
     while board:
-        top = max(top, board & NIBBLE_MASK)
+        top = max(top, board & U15)
         board >>= U4
     return int(top)
 
@@ -214,8 +207,8 @@ def is_over(board: np.uint64, tables: RowTables) -> bool:
 def spawn(board: np.uint64, state: np.uint64) -> Any:
     """Draw a spawn (`spawn.pick`) on a board with an empty cell; the board and the generator's next state."""
     mask = empty_mask(board)
-    state, number = _next_random(state)
-    which, exponent = _pick(number, count_ones(mask))
+    state, number = compiled_next_random(state)
+    which, exponent = compiled_pick(number, count_ones(mask))
     for _ in range(which):
         mask &= mask - U1
     return board | (np.uint64(exponent) << count_trailing_zeros(mask)), state
@@ -277,17 +270,17 @@ def downgrade(cells: Any) -> np.uint64:
         exponent = np.uint64(cell)
         others |= U1 << min(exponent, largest)
         largest = max(exponent, largest)
-    left_out = ranks_left_out(others, MAX_EXPONENT)
+    left_out = ranks_left_out(others, MAX_NIBBLE)
     board = U0
     shift = U0
     for cell in cells.flat:
-        board |= lowered(np.uint64(cell), left_out, MAX_EXPONENT + 1) << shift
+        board |= lowered(np.uint64(cell), left_out, MAX_NIBBLE + 1) << shift
         shift += U4
     return board
 
 
 @kernel
-def pack(cells: Any) -> np.uint64:
+def pack_cells(cells: Any) -> np.uint64:
     """Exponents 0 to 15, uint8 [16], as nibbles."""
     board = U0
     for i in range(16):
@@ -296,10 +289,10 @@ def pack(cells: Any) -> np.uint64:
 
 
 @kernel
-def unpack(board: np.uint64, cells: Any) -> None:
+def unpack_cells(board: np.uint64, cells: Any) -> None:
     """Write the 16 exponents of a board into uint8 [16]."""
     for i in range(16):
-        cells[i] = (board >> np.uint64(4 * i)) & NIBBLE_MASK
+        cells[i] = (board >> np.uint64(4 * i)) & U15
 
 
 def from_board(board: Board) -> np.uint64:
@@ -310,7 +303,7 @@ def from_board(board: Board) -> np.uint64:
     """
     if (board.rows, board.columns) != (4, 4):
         raise RulesError(f"a board of {board.rows}×{board.columns} is no bitboard: expected 4×4")
-    if max(board.cells) > MAX_EXPONENT:
+    if max(board.cells) > MAX_NIBBLE:
         raise RulesError(f"tile {board.max_tile} does not fit a bitboard: expected at most 32768")
     return np.uint64(sum(exponent << (4 * i) for i, exponent in enumerate(board.cells)))
 

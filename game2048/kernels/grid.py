@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from game2048.board import Board
 from game2048.kernels.jit import kernel
-from game2048.line import slide_line
-from game2048.spawn import next_random, pick
+from game2048.kernels.rules import compiled_next_random, compiled_pick, compiled_slide_line
 
 Grid = npt.NDArray[np.uint8]
-
-_slide_line = numba.njit(nogil=True)(slide_line)
-_next_random = numba.njit(nogil=True)(next_random)
-_pick = numba.njit(nogil=True)(pick)
 
 
 @kernel
@@ -46,16 +40,16 @@ def slide_into(cells: Grid, direction: int, after: Grid) -> int:
     reward = 0
     if direction == 0:
         for c in range(columns):
-            reward += _slide_line(after[:, c], rows)
+            reward += compiled_slide_line(after[:, c], rows)
     elif direction == 1:
         for r in range(rows):
-            reward += _slide_line(after[r, ::-1], columns)
+            reward += compiled_slide_line(after[r, ::-1], columns)
     elif direction == 2:
         for c in range(columns):
-            reward += _slide_line(after[::-1, c], rows)
+            reward += compiled_slide_line(after[::-1, c], rows)
     else:
         for r in range(rows):
-            reward += _slide_line(after[r, :], columns)
+            reward += compiled_slide_line(after[r, :], columns)
     for r in range(rows):
         for c in range(columns):
             if after[r, c] != cells[r, c]:
@@ -64,7 +58,7 @@ def slide_into(cells: Grid, direction: int, after: Grid) -> int:
 
 
 @kernel
-def count_empty(cells: Grid) -> int:
+def count_empty_cells(cells: Grid) -> int:
     """How many cells are empty."""
     empties = 0
     for exponent in cells.flat:
@@ -74,7 +68,7 @@ def count_empty(cells: Grid) -> int:
 
 
 @kernel
-def is_over(cells: Grid) -> bool:
+def is_grid_over(cells: Grid) -> bool:
     """Whether no direction changes a board with tiles: no empty cell and no equal neighbours."""
     rows, columns = cells.shape
     for r in range(rows):
@@ -90,10 +84,10 @@ def is_over(cells: Grid) -> bool:
 
 
 @kernel
-def spawn(cells: Grid, state: np.uint64) -> np.uint64:
+def spawn_into(cells: Grid, state: np.uint64) -> np.uint64:
     """Put a drawn tile (`spawn.pick`) on a board with an empty cell, in place; the generator's next state."""
-    state, number = _next_random(state)
-    which, exponent = _pick(number, np.uint64(count_empty(cells)))
+    state, number = compiled_next_random(state)
+    which, exponent = compiled_pick(number, np.uint64(count_empty_cells(cells)))
     columns = cells.shape[1]
     seen = np.uint64(0)
     for i in range(cells.size):
@@ -106,18 +100,18 @@ def spawn(cells: Grid, state: np.uint64) -> np.uint64:
 
 
 @kernel
-def start(cells: Grid, state: np.uint64) -> np.uint64:
+def start_into(cells: Grid, state: np.uint64) -> np.uint64:
     """Make an array a first board with two tiles; the generator's next state."""
     cells[:, :] = 0
-    return spawn(cells, spawn(cells, state))
+    return spawn_into(cells, spawn_into(cells, state))
 
 
-def from_board(board: Board) -> Grid:
+def to_grid(board: Board) -> Grid:
     """A board as a fresh uint8 [rows, columns] array."""
     return np.frombuffer(board.cells, dtype=np.uint8).reshape(board.rows, board.columns).copy()
 
 
-def to_board(cells: Any) -> Board:
+def from_grid(cells: Any) -> Board:
     """The inverse of `from_board`."""
     array = np.asarray(cells, dtype=np.uint8)
     return Board(array.shape[0], array.shape[1], array.tobytes())

@@ -7,16 +7,19 @@ kernels. A folder chosen by the user through ``NUMBA_CACHE_DIR`` is left alone.
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 import os
 import secrets
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numba.extending
+import numba.np.numpy_support
 import numpy as np
 from llvmlite import ir
 from numba.core import types
@@ -34,17 +37,17 @@ _PROCESS = secrets.token_hex(4)
 def kernel(function: F) -> F:
     """Compile a function on first use: no Python objects, no GIL, no allocation, cached on disk.
 
-    A kernel owns no memory: it may read and write the arrays it is given and take views of them, but neither
-    make arrays nor return them to a kernel that counts references (`allocating_kernel`) or to Python. Numba
-    then leaves out all reference counting, which made the expectimax kernel, whose arguments hold some twenty
-    arrays, 20 times as fast, and quicker to compile. ``np.empty``, ``copy`` and slice assignment do not work
-    in one ("No implementation of function empty", "NRT required"): pass scratch arrays in, copy by loops.
+    A kernel owns no memory. It reads and writes the arrays it is given and takes views of them. It does not
+    make arrays, and does not return any to Python or to an `allocating_kernel`. Numba then leaves out all
+    reference counting: the expectimax kernel, whose arguments hold some twenty arrays, became 20 times as
+    fast, and quicker to compile. ``np.empty``, ``copy`` and slice assignment do not work in a kernel ("No
+    implementation of function empty", "NRT required"): pass scratch arrays in, and copy by loops.
     """
     return _compiled(function, _nrt=False)
 
 
 def inlined_kernel(function: F) -> F:
-    """As `kernel`, for a small function called from few places: its code is put there.
+    """Compile as `kernel` does, and put the code wherever the function is called: for small functions.
 
     A call that the compiler does not inline by itself copies every field of every NamedTuple to the stack.
     """
@@ -52,20 +55,61 @@ def inlined_kernel(function: F) -> F:
 
 
 def allocating_kernel(function: F) -> F:
-    """As `kernel`, for the outermost function of a computation, which makes the arrays that it hands down."""
+    """Compile as `kernel` does, but allow new arrays: for the outermost function of a computation."""
     return _compiled(function)
 
 
 def overload(stub: Callable[..., Any]) -> Callable[[F], F]:
     """Register what a stub stands for when kernels call it: a function from argument types to a function.
 
-    As `numba.extending.overload`, but annotations of the two need not agree.
+    Works as `numba.extending.overload`, but annotations of the two need not agree. `dispatched` is simpler
+    where all implementations are known in one place.
     """
     return cast(Callable[[F], F], numba.extending.overload(stub, strict=False))
 
 
+def dispatched(argument: str, implementations: Mapping[type, Callable[..., Any]]) -> Callable[[F], F]:
+    """Make a stub stand for one of several kernels, by the type of one of its arguments.
+
+    A kernel that calls the stub is compiled with the implementation in its place, so the choice costs
+    nothing. Plain Python may call the stub, too.
+
+    Args:
+        argument: name of the argument whose type decides.
+        implementations: kernels with the stub's parameters, by type: the class of a NamedTuple, or the NumPy
+            type of a number or of an array's elements.
+    """
+
+    def decorate(stub: F) -> F:
+        place = list(inspect.signature(stub).parameters).index(argument)
+
+        @functools.wraps(stub)
+        def call(*arguments: Any) -> Any:
+            return implementations[_type_of(arguments[place])](*arguments)
+
+        @overload(call)
+        def choose(*numba_types: Any) -> Any:
+            implementation = implementations.get(_type_of_numba(numba_types[place]))
+            return getattr(implementation, "py_func", implementation)
+
+        return cast(F, call)
+
+    return decorate
+
+
+def _type_of(value: Any) -> type:
+    return value.dtype.type if isinstance(value, np.ndarray) else type(value)
+
+
+def _type_of_numba(numba_type: Any) -> Any:
+    if hasattr(numba_type, "instance_class"):
+        return numba_type.instance_class
+    element = numba_type.dtype if isinstance(numba_type, types.Array) else numba_type
+    return numba.np.numpy_support.as_dtype(element).type
+
+
 def kernels_are_cached() -> bool:
-    """Whether an earlier run left compiled kernels of exactly this source."""
+    """Tell whether an earlier run left compiled kernels of exactly this source."""
     folder = Path(numba.config.CACHE_DIR)
     return folder.is_dir() and any(folder.rglob("*.nbi"))
 
@@ -79,7 +123,7 @@ def _compiled(function: F, **options: bool) -> F:
 
 
 def _forgive(dispatcher: Any) -> None:
-    """Take a cache that names types which cannot be imported for an empty one.
+    """Treat a cache that names types which cannot be imported as empty.
 
     A kernel's index lists the types of all its arguments so far. An evaluator of somebody's own script would
     otherwise leave an index that no other program can read.
@@ -159,11 +203,11 @@ _ones: Any = (lambda value: int(value).bit_count()) if numba.config.DISABLE_JIT 
 
 @kernel
 def count_trailing_zeros(value: np.uint64) -> np.uint64:
-    """Number of zero bits below the lowest set bit (64 for 0)."""
+    """Count the zero bits below the lowest set bit (64 for 0)."""
     return np.uint64(_cttz(value))
 
 
 @kernel
 def count_ones(value: np.uint64) -> np.uint64:
-    """Number of set bits."""
+    """Count the set bits."""
     return np.uint64(_ones(value))

@@ -1,39 +1,34 @@
-"""Boards of up to 5×5 in two uint64, for speed: kernels over row tables, like `game2048.kernels.bitboard`.
+"""Boards of up to 5×5 in two words: kernels over line tables, as `game2048.kernels.bitboard` has for one.
 
-Nibbles hold exponents 0 to 15, row by row; a row never straddles the two words, so that the first word holds
-``16 // columns`` rows. As on a bitboard, two 32768 do not merge here: see `is_wide`.
+Nibbles hold exponents 0 to 15, row by row. A row never straddles the two words, so the low word holds
+``16 // columns`` rows. As on a bitboard, two 32768 do not merge here: see `word_ops.is_high`.
+`game2048.kernels.word_ops` chooses between the functions here and those of `one_word_board`. Where ``rules``
+is typed ``Any``, whatever holds the ``geometry`` of the board will do.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from game2048.kernels.bitboard import lowered, ranks_left_out
 from game2048.kernels.intrinsics import pext
 from game2048.kernels.jit import allocating_kernel, count_ones, count_trailing_zeros, inlined_kernel, kernel
-from game2048.line import slide_line
-from game2048.spawn import next_random, pick
-
-_slide_line = numba.njit(nogil=True)(slide_line)
-_next_random = numba.njit(nogil=True)(next_random)
-_pick = numba.njit(nogil=True)(pick)
-
-_U0, _U1, _U2, _U4, _U15 = (np.uint64(n) for n in (0, 1, 2, 4, 15))
+from game2048.kernels.rules import compiled_next_random, compiled_pick, compiled_slide_line
+from game2048.kernels.words import LOWEST_BITS, U0, U1, U2, U4, U15, U20, U40, Words
 
 
 class Turn(NamedTuple):
-    """How to transpose: line ``i`` of the result is what two masks gather.
+    """How to transpose a board: two masks gather line ``i`` of the result.
 
     Attributes:
-        low: uint64 [lines], of the first word.
-        high: uint64 [lines], of the second.
-        shift: where the bits of the second go.
-        bits: the length of a line of the result.
-        lines_a_word: how many lines the first word of the result takes.
+        low: uint64 [lines], the bits of the low word that make each line.
+        high: uint64 [lines], the bits of the high word that make it.
+        shift: how far left the gathered bits of the high word go.
+        bits: length of a line of the result, in bits.
+        lines_a_word: how many lines the low word of the result takes.
     """
 
     low: npt.NDArray[np.uint64]
@@ -47,19 +42,19 @@ class Geometry(NamedTuple):
     """The shape of a board.
 
     Attributes:
-        rows: 2 to 5.
-        columns: 2 to 5.
-        bits: the length of a row.
-        rows_a_word: how many rows the first word takes.
-        cells_low: the lowest bit of each cell in the first word.
-        cells_high: the lowest bit of each cell in the second.
-        outer: the nibbles of column 0 in either word, ``outer_shift`` from the last column.
-        outer_shift: see there.
-        inner: the nibbles of column 1, ``inner_shift`` from the last but one; 0 below four columns.
-        inner_shift: see there.
-        middle: the nibbles of the middle column; 0 for an even number of columns.
-        turn: to the transposed board.
-        back: from it.
+        rows: number of rows, 2 to 5.
+        columns: number of columns, 2 to 5.
+        bits: length of a row, in bits.
+        rows_a_word: how many rows the low word takes.
+        cells_low: lowest bit of each cell in the low word.
+        cells_high: lowest bit of each cell in the high word.
+        outer: nibbles of column 0 in either word.
+        outer_shift: distance from column 0 to the last column, in bits.
+        inner: nibbles of column 1; 0 below four columns.
+        inner_shift: distance from column 1 to the last but one, in bits.
+        middle: nibbles of the middle column; 0 for an even number of columns.
+        turn: how to transpose the board.
+        back: how to transpose it back.
     """
 
     rows: int
@@ -77,13 +72,13 @@ class Geometry(NamedTuple):
     back: Turn
 
 
-class WordRules(NamedTuple):
-    """What a move makes of a board in two words.
+class TwoWordRules(NamedTuple):
+    """The slides of a board in two words, as kernels take them.
 
     Attributes:
-        geometry: of the board.
-        along_rows: uint64 [16**columns], each row slid left, slid right and half the reward, in bits 0–19,
-            20–39 and 40 up.
+        geometry: shape of the board.
+        along_rows: uint64 [16**columns], for each row: the row slid left in bits 0–19, slid right in bits
+            20–39, half the reward in bits 40 and up.
         along_columns: uint64 [16**rows], the same for columns.
     """
 
@@ -93,14 +88,14 @@ class WordRules(NamedTuple):
 
 
 def word_and_shift(cell: int, columns: int) -> tuple[int, int]:
-    """In which word, and how far up in it, the nibble of a cell is."""
+    """Find the nibble of a cell: the number of its word, and its lowest bit there."""
     lines_a_word = 16 // columns
     row, column = divmod(cell, columns)
     return row // lines_a_word, 4 * (row % lines_a_word * columns + column)
 
 
 def masks_of(cells: list[int], columns: int) -> tuple[int, int]:
-    """The nibbles of some cells, as a mask for each word."""
+    """Make the masks, for the low and the high word, of the nibbles of some cells."""
     masks = [0, 0]
     for cell in cells:
         word, shift = word_and_shift(cell, columns)
@@ -120,7 +115,7 @@ def _make_turn(rows: int, columns: int) -> Turn:
 
 
 def make_geometry(rows: int, columns: int) -> Geometry:
-    """The shape of a board of 2 to 5 rows and columns."""
+    """Describe a board of 2 to 5 rows and columns."""
     every_row = range(16 // columns)
 
     def column_mask(column: int) -> np.uint64:
@@ -137,9 +132,9 @@ def make_geometry(rows: int, columns: int) -> Geometry:
         np.uint64(cells[1] & lowest),
         column_mask(0),
         np.uint64(4 * (columns - 1)),
-        column_mask(1) if columns > 3 else _U0,
-        np.uint64(4 * (columns - 3)) if columns > 3 else _U0,
-        column_mask(columns // 2) if columns % 2 else _U0,
+        column_mask(1) if columns > 3 else U0,
+        np.uint64(4 * (columns - 3)) if columns > 3 else U0,
+        column_mask(columns // 2) if columns % 2 else U0,
         _make_turn(rows, columns),
         _make_turn(columns, rows),
     )
@@ -149,43 +144,43 @@ def make_geometry(rows: int, columns: int) -> Geometry:
 def _fill_lines(table: Any, length: int) -> None:
     line = np.zeros(8, dtype=np.int64)
     for index in range(table.size):
-        entry = _U0
+        entry = U0
         for backwards in range(2):
             for i in range(length):
                 exponent = (index >> (4 * (length - 1 - i if backwards else i))) & 15
                 # Distinct stand-ins keep 32768 + 32768 from merging into what no nibble holds.
                 line[i] = 100 + i if exponent == 15 else exponent
-            reward = _slide_line(line, length)
+            reward = compiled_slide_line(line, length)
             for i in range(length):
                 exponent = 15 if line[i] >= 100 else line[i]
                 place = 4 * (length - 1 - i if backwards else i)
                 entry |= np.uint64(exponent) << np.uint64(place + 20 * backwards)
             if backwards == 0:
-                entry |= np.uint64(reward >> 1) << np.uint64(40)
+                entry |= np.uint64(reward >> 1) << U40
         table[index] = entry
 
 
-def make_word_rules(rows: int, columns: int) -> WordRules:
-    """The rules for a board of 2 to 5 rows and columns (8 MB of tables for 5)."""
+def make_two_word_rules(rows: int, columns: int) -> TwoWordRules:
+    """Make the slides of a board of 2 to 5 rows and columns (8 MB of tables for 5)."""
     along_rows = np.empty(16**columns, dtype=np.uint64)
     _fill_lines(along_rows, columns)
     along_columns = along_rows
     if rows != columns:
         along_columns = np.empty(16**rows, dtype=np.uint64)
         _fill_lines(along_columns, rows)
-    return WordRules(make_geometry(rows, columns), along_rows, along_columns)
+    return TwoWordRules(make_geometry(rows, columns), along_rows, along_columns)
 
 
 @inlined_kernel
 def transpose_words(low: np.uint64, high: np.uint64, turn: Turn) -> Any:
     """Mirror a board on its main diagonal."""
-    new_low = _U0
-    new_high = _U0
-    at = _U0
+    new_low = U0
+    new_high = U0
+    at = U0
     for i in range(turn.low.size):
         line = pext(low, turn.low[i]) | (pext(high, turn.high[i]) << turn.shift)
         if i == turn.lines_a_word:
-            at = _U0
+            at = U0
         if i < turn.lines_a_word:
             new_low |= line << at
         else:
@@ -210,13 +205,13 @@ def mirror_word(word: np.uint64, geometry: Geometry) -> np.uint64:
 @inlined_kernel
 def flip_words(low: np.uint64, high: np.uint64, geometry: Geometry) -> Any:
     """Swap top and bottom."""
-    mask = (_U1 << geometry.bits) - _U1
+    mask = (U1 << geometry.bits) - U1
     if geometry.rows == 5 and geometry.columns == 5:
-        middle = low & (mask << np.uint64(40))
+        middle = low & (mask << U40)
         new_low = ((high >> geometry.bits) & mask) | ((high & mask) << geometry.bits) | middle
         return new_low, ((low >> geometry.bits) & mask) | ((low & mask) << geometry.bits)
-    new_low = _U0
-    new_high = _U0
+    new_low = U0
+    new_high = U0
     for row in range(geometry.rows - 1, -1, -1):
         # The last row is taken first and moves up as others follow.
         if row < geometry.rows_a_word:
@@ -235,39 +230,32 @@ def flip_words(low: np.uint64, high: np.uint64, geometry: Geometry) -> Any:
 def _slide_lines(
     low: np.uint64, high: np.uint64, table: Any, lines: int, lines_a_word: int, bits: np.uint64
 ) -> Any:
-    mask = (_U1 << bits) - _U1
-    left_low, left_high, right_low, right_high, reward = _U0, _U0, _U0, _U0, _U0
-    at = _U0
+    mask = (U1 << bits) - U1
+    left_low, left_high, right_low, right_high, reward = U0, U0, U0, U0, U0
+    at = U0
     for i in range(lines):
         if i == lines_a_word:
-            at = _U0
+            at = U0
         word = low if i < lines_a_word else high
         entry = table[(word >> at) & mask]
         left = (entry & mask) << at
-        right = ((entry >> np.uint64(20)) & mask) << at
+        right = ((entry >> U20) & mask) << at
         if i < lines_a_word:
             left_low |= left
             right_low |= right
         else:
             left_high |= left
             right_high |= right
-        reward += entry >> np.uint64(40)
+        reward += entry >> U40
         at += bits
-    return left_low, left_high, right_low, right_high, np.int64(reward << _U1)
+    return left_low, left_high, right_low, right_high, np.int64(reward << U1)
 
 
 @inlined_kernel
-def slide_all_words(low: np.uint64, high: np.uint64, rules: WordRules, after: Any, reward: Any) -> None:
-    """Write the afterstates and rewards of all directions; an afterstate equal to the board is illegal.
-
-    Args:
-        low: the first word of a board with at most one 32768.
-        high: the second.
-        rules: of its size.
-        after: uint64 [4, 2], overwritten, in the order up, right, down, left.
-        reward: int64 [4], overwritten.
-    """
+def slide_two_words(words: Words, rules: TwoWordRules, after: Any, reward: Any) -> None:
+    """Write the afterstates and rewards of all directions; see `word_ops.slide_words`."""
     g = rules.geometry
+    low, high = words.low, words.high
     a, b, c, d, gained = _slide_lines(low, high, rules.along_rows, g.rows, g.rows_a_word, g.bits)
     after[3, 0] = a
     after[3, 1] = b
@@ -287,104 +275,104 @@ def slide_all_words(low: np.uint64, high: np.uint64, rules: WordRules, after: An
 
 @kernel
 def _empty(word: np.uint64, cells: np.uint64) -> np.uint64:
-    filled = word | (word >> _U2)
-    filled |= filled >> _U1
+    filled = word | (word >> U2)
+    filled |= filled >> U1
     return ~filled & cells
 
 
 @inlined_kernel
-def spawn_words(low: np.uint64, high: np.uint64, state: np.uint64, geometry: Geometry) -> Any:
-    """Draw a spawn (`game2048.spawn.pick`) on a board with an empty cell; both words and the next state."""
-    below = _empty(low, geometry.cells_low)
-    above = _empty(high, geometry.cells_high)
+def spawn_two_words(words: Words, state: np.uint64, rules: TwoWordRules) -> Any:
+    """Draw a spawn; see `word_ops.spawn_words`."""
+    low, high = words.low, words.high
+    below = _empty(low, rules.geometry.cells_low)
+    above = _empty(high, rules.geometry.cells_high)
     first = count_ones(below)
-    state, number = _next_random(state)
-    which, exponent = _pick(number, first + count_ones(above))
+    state, number = compiled_next_random(state)
+    which, exponent = compiled_pick(number, first + count_ones(above))
     tile = np.uint64(exponent)
     if which < first:
         for _ in range(which):
-            below &= below - _U1
-        return low | (tile << count_trailing_zeros(below)), high, state
+            below &= below - U1
+        return Words(low | (tile << count_trailing_zeros(below)), high, U0), state
     for _ in range(which - first):
-        above &= above - _U1
-    return low, high | (tile << count_trailing_zeros(above)), state
+        above &= above - U1
+    return Words(low, high | (tile << count_trailing_zeros(above)), U0), state
 
 
 @inlined_kernel
-def is_wide_words(low: np.uint64, high: np.uint64, ranks: int) -> Any:
-    """Whether a board is beyond what `slide_all_words` and tables of ``ranks`` (15 or 16) take as it is."""
-    a = low & (low >> _U1)
-    a &= a >> _U2
-    b = high & (high >> _U1)
-    b &= b >> _U2
-    nibbles = np.uint64(0x1111111111111111)
-    found = count_ones(a & nibbles) + count_ones(b & nibbles)
-    return found > (_U1 if ranks == 16 else _U0)
+def is_high_two_words(words: Words, ranks: int, rules: Any) -> Any:
+    """Tell whether a board must be lowered; see `word_ops.is_high`."""
+    a = words.low & (words.low >> U1)
+    a &= a >> U2
+    b = words.high & (words.high >> U1)
+    b &= b >> U2
+    found = count_ones(a & LOWEST_BITS) + count_ones(b & LOWEST_BITS)
+    return found > (U1 if ranks == 16 else U0)
 
 
 @kernel
-def split_words(cells: Any) -> Any:
-    """Exponents up to 31, uint8 [rows, columns], as both words and the bits above the nibbles (by cell)."""
+def pack_two_words(cells: Any, rules: Any) -> Words:
+    """Make words of uint8 [rows, columns]; see `word_ops.pack_words`."""
     rows, columns = cells.shape
     lines_a_word = 16 // columns
-    low, high, extra = _U0, _U0, _U0
-    at = _U0
-    cell = _U0
+    low, high, extra = U0, U0, U0
+    at = U0
+    cell = U0
     for r in range(rows):
         if r == lines_a_word:
-            at = _U0
+            at = U0
         for c in range(columns):
             exponent = np.uint64(cells[r, c])
             if r < lines_a_word:
-                low |= (exponent & _U15) << at
+                low |= (exponent & U15) << at
             else:
-                high |= (exponent & _U15) << at
-            extra |= (exponent >> _U4) << cell
-            at += _U4
-            cell += _U1
-    return low, high, extra
+                high |= (exponent & U15) << at
+            extra |= (exponent >> U4) << cell
+            at += U4
+            cell += U1
+    return Words(low, high, extra)
 
 
 @kernel
-def join_words(low: np.uint64, high: np.uint64, extra: np.uint64, cells: Any) -> None:
-    """The inverse of `split_words`: write uint8 [rows, columns]."""
+def unpack_two_words(words: Words, cells: Any, rules: TwoWordRules) -> None:
+    """Write uint8 [rows, columns]; see `word_ops.unpack_words`."""
     rows, columns = cells.shape
     lines_a_word = 16 // columns
-    at = _U0
+    extra = words.extra
+    at = U0
     for r in range(rows):
         if r == lines_a_word:
-            at = _U0
+            at = U0
         for c in range(columns):
-            word = low if r < lines_a_word else high
-            cells[r, c] = ((word >> at) & _U15) | ((extra & _U1) << _U4)
-            extra >>= _U1
-            at += _U4
+            word = words.low if r < lines_a_word else words.high
+            cells[r, c] = ((word >> at) & U15) | ((extra & U1) << U4)
+            extra >>= U1
+            at += U4
 
 
 @kernel
-def _exponent_at(
-    low: np.uint64, high: np.uint64, extra: np.uint64, cell: int, geometry: Geometry
-) -> np.uint64:
+def _exponent_at(words: Words, cell: int, geometry: Geometry) -> np.uint64:
     first = geometry.rows_a_word * geometry.columns
-    word = low if cell < first else high
+    word = words.low if cell < first else words.high
     at = np.uint64(4 * cell if cell < first else 4 * (cell - first))
-    return (word >> at) & _U15 | (((extra >> np.uint64(cell)) & _U1) << _U4)
+    return (word >> at) & U15 | (((words.extra >> np.uint64(cell)) & U1) << U4)
 
 
 @kernel
-def seen_words(low: np.uint64, high: np.uint64, extra: np.uint64, ranks: int, geometry: Geometry) -> Any:
-    """Both words of the board that tables of ``ranks`` see for a board `split_words` into three."""
+def lower_two_words(words: Words, ranks: int, rules: Any) -> Words:
+    """Downgrade a board; see `word_ops.lower_words`."""
+    geometry = rules.geometry
     cells = geometry.rows * geometry.columns
     first = geometry.rows_a_word * geometry.columns
-    present = _U0
+    present = U0
     for cell in range(cells):
-        present |= _U1 << _exponent_at(low, high, extra, cell, geometry)
+        present |= U1 << _exponent_at(words, cell, geometry)
     left_out = ranks_left_out(present, ranks)
-    seen_low, seen_high = _U0, _U0
+    low, high = U0, U0
     for cell in range(cells):
-        rank = lowered(_exponent_at(low, high, extra, cell, geometry), left_out, ranks)
+        rank = lowered(_exponent_at(words, cell, geometry), left_out, ranks)
         if cell < first:
-            seen_low |= rank << np.uint64(4 * cell)
+            low |= rank << np.uint64(4 * cell)
         else:
-            seen_high |= rank << np.uint64(4 * (cell - first))
-    return seen_low, seen_high
+            high |= rank << np.uint64(4 * (cell - first))
+    return Words(low, high, U0)

@@ -38,9 +38,9 @@ def _is_sound(game: GameArrays) -> bool:
 
 
 def _is_over(game: GameArrays) -> bool:
-    from game2048.kernels.grid import is_over
+    from game2048.kernels.grid import is_grid_over
 
-    return bool(is_over(game.cells[-1]))
+    return bool(is_grid_over(game.cells[-1]))
 
 
 def _is_moment(text: str) -> bool:

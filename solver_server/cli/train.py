@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:  # imports numba
+    from solver_server.ntuple.training.settings import Settings
     from solver_server.ntuple.training.trainer import LogRow
-    from solver_server.ntuple.training.training_state import Settings, Training
+from solver_server.ntuple.training.training_state import Training
 
 _CANCELLED = 130
 
@@ -162,7 +163,7 @@ def train(ctx: click.Context, /, **options: Any) -> None:
     )
     if not options["resume"] or out.resolve() != options["resume"].parent.resolve():
         trainer.check_fresh(out)
-    plan = trainer.Plan(
+    plan = trainer.TrainingPlan(
         out,
         games=options["episodes"],
         seconds=None if options["minutes"] is None else 60 * options["minutes"],
@@ -176,7 +177,7 @@ def train(ctx: click.Context, /, **options: Any) -> None:
             on_best=_milestones(options["gif_dir"], training, progress),
             should_stop=lambda: bool(interrupted),
         )
-        saved = trainer.train(training, plan, watch)
+        saved = trainer.run_training(training, plan, watch)
     click.echo(saved)
     if interrupted:
         ctx.exit(_CANCELLED)
@@ -203,8 +204,9 @@ def _settings(options: dict[str, Any], defaults: Settings) -> Settings:
 def _started(options: dict[str, Any]) -> Training:
     if options["keep_sums"] is not None:
         raise click.UsageError("--keep-sums is for --resume")
-    from solver_server.ntuple import network, patterns
+    from solver_server.ntuple import patterns
     from solver_server.ntuple.training import training_state
+    from solver_server.ntuple.training.settings import Settings
 
     rows, columns = options["board"]
     name = options["network"] or patterns.DEFAULT_PATTERN.get((rows, columns))
@@ -215,9 +217,9 @@ def _started(options: dict[str, Any]) -> Training:
         pattern = patterns.with_ranks(pattern, {"32768": 15, "65536": 16}[options["downgrade_from"]])
     if options["stages"] is not None:
         pattern = patterns.with_stages(pattern, options["stages"])
-    share = network.active_weights(pattern) * network.scale_of(pattern)
+    share = patterns.active_weights(pattern) * patterns.scale_of(pattern)
     rate = 0.1 / share if options["method"] == "td0" else 1.0
-    return training_state.Training.start(pattern, _settings(options, training_state.Settings(rate=rate)))
+    return training_state.Training.start(pattern, _settings(options, Settings(rate=rate)))
 
 
 def _resumed(options: dict[str, Any]) -> Training:
@@ -280,9 +282,8 @@ def _milestones(folder: Path | None, training: Training, progress: _Progress) ->
     if folder is None:
         return lambda training, thread: None
     from solver_server.ntuple.training.milestones import Milestones
-    from solver_server.ntuple.training.td_kernels import BEST_TOP
 
-    milestones = Milestones(folder, max(int(learner.counts[BEST_TOP]) for learner in training.learners))
+    milestones = Milestones(folder, max(learner.get("best_top") for learner in training.learners))
 
     def picture(training: Training, thread: int) -> None:
         path = milestones.picture(training, thread)

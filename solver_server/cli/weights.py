@@ -69,7 +69,7 @@ def pack(
     coarsely. OUTPUT serves wherever --weights is taken; it cannot be trained further.
     """
     from solver_server.ntuple.files import network_file, packing
-    from solver_server.ntuple.training.training_state import read_sums
+    from solver_server.ntuple.training.learner_file import read_sums
 
     if output.exists() and not force:
         raise click.UsageError(f"{output} is there already: give another name, or --force")
@@ -79,5 +79,5 @@ def pack(
         if sums is None or begun is None or sums.size != begun.size:
             raise click.UsageError(f"{checkpoint} and {since} are no checkpoints of one run with their sums")
         packing.settle_stages(network, sums, begun)
-    packing.pack(output, packing.rounded(network, step, sums, certain))
+    packing.pack_network(output, packing.rounded(network, step, sums, certain))
     click.echo(f"{output}: {output.stat().st_size / 1e6:.1f} MB")

@@ -11,12 +11,14 @@ import numpy as np
 
 from game2048.board import Board
 from game2048.kernels.jit import kernel
+from game2048.kernels.word_ops import slide_words, unpack_words
+from game2048.kernels.words import as_words, read_words
 from solver_server.engine import Engine, Limit
-from solver_server.ntuple import network_ops
-from solver_server.ntuple.greedy_results import GreedyPlayer
+from solver_server.ntuple.greedy_results import GreedyScorer
+from solver_server.ntuple.network_ops import value_of_words
 from solver_server.ntuple.patterns import Pattern
-from solver_server.ntuple.training import td_kernels
-from solver_server.ntuple.training.training_state import Settings, Training
+from solver_server.ntuple.training.settings import Settings
+from solver_server.ntuple.training.training_state import Training
 
 _REPEATS = 20
 
@@ -54,7 +56,7 @@ def _slide_many(path: Any, repeats: int, rules: Any, after: Any, reward: Any) ->
     total = 0
     for _ in range(repeats):
         for t in range(path.shape[0]):
-            network_ops.slide_all(path[t, 0], path[t, 1], rules, after, reward)
+            slide_words(read_words(path, t), rules, after, reward)
             total += reward[0]
     return total
 
@@ -64,7 +66,7 @@ def _value_many(path: Any, repeats: int, tables: Any) -> float:
     total = 0.0
     for _ in range(repeats):
         for t in range(path.shape[0]):
-            total += network_ops.value(path[t, 0], path[t, 1], tables)
+            total += value_of_words(read_words(path, t), tables)
     return total
 
 
@@ -83,7 +85,7 @@ def measure(
     begun = time.perf_counter()
     backward = Training.start(pattern, Settings())
     td0 = Training.start(pattern, Settings(method="td0", rate=0.1 / 32))
-    player = GreedyPlayer(td0.network)
+    player = GreedyScorer(td0.network)
     agent = make_agent()
     boards = _boards(backward, count=20)
     path = _narrow_path(backward)
@@ -135,9 +137,9 @@ def _search(agent: Engine, boards: list[Board], depth: int) -> int:
 def _narrow_path(training: Training) -> Any:
     """The afterstates of a game that the network played."""
     learner = training.learners[0]
-    while learner.counts[td_kernels.LENGTH] < 200 or training.games < 200:
+    while learner.get("length") < 200 or training.games < 200:
         training.advance(1 << 62, 1)
-    path = learner.path[: int(learner.counts[td_kernels.LENGTH])].copy()
+    path = learner.path.afterstates[: learner.get("length")].copy()
     return path[path[:, 2] == 0]
 
 
@@ -147,7 +149,7 @@ def _boards(training: Training, count: int) -> list[Board]:
     rows, columns = training.network.pattern.rows, training.network.pattern.columns
     cells = np.zeros((rows, columns), dtype=np.uint8)
     boards = []
-    for low, high, extra in path[:: max(len(path) // count, 1)]:
-        network_ops.join(low, high, extra, cells, training.rules)
+    for words in path[:: max(len(path) // count, 1)]:
+        unpack_words(as_words(words), cells, training.rules)
         boards.append(Board(rows, columns, cells.tobytes()))
     return boards

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from game2048.spawn import Spawner
 from solver_server.engine import Engine, Limit
-from solver_server.ntuple.files.native import Network
-from solver_server.ntuple.greedy_results import GreedyPlayer
+from solver_server.ntuple.greedy_results import GreedyScorer
+from solver_server.ntuple.network import Network
 
 _BATCH_SECONDS = 0.3
 
@@ -100,7 +100,7 @@ def play_games(
 
 def play_greedily(network: Network, games: int, *, seed: int = 0, threads: int = 1) -> Iterator[GameResult]:
     """Play games greedily with a network, in one kernel; the same spawns as in `play_games`."""
-    workers = [GreedyPlayer(network) for _ in range(threads)]
+    workers = [GreedyScorer(network) for _ in range(threads)]
     workers[0].play(seed, [])  # compiles
     first = 0
     size = threads

@@ -23,6 +23,7 @@ from solver_server.engines import NETWORK_ENGINE, network_engine, spec_of
 from solver_server.generate.plan import Plan, decode_plan
 from solver_server.ntuple.bundled import weights_for
 from solver_server.ntuple.files.network_file import open_network
+from solver_server.ntuple.network import Network
 
 GREEDY = "greedy"
 """Another name for the network engine at depth 1: reward + value of the afterstate."""
@@ -76,6 +77,45 @@ class EnginePlayer:
         ).with_totals()
 
 
+class NetworkPlayer:
+    """Plays a network greedily, whole games in one kernel: the games that its engine plays at depth 1.
+
+    Args:
+        network: the network; its weights are shared, not copied.
+        plan: see `Plan`.
+
+    Raises:
+        SolverError: the network is for another board than the plan.
+    """
+
+    def __init__(self, network: Network, plan: Plan) -> None:
+        from solver_server.ntuple.greedy_recording import GreedyRecorder  # loads what it compiles
+
+        pattern = network.pattern
+        if (pattern.rows, pattern.columns) != (plan.rows, plan.columns):
+            raise SolverError(
+                f"network {pattern.name} plays {pattern.rows}×{pattern.columns}, "
+                f"not {plan.rows}×{plan.columns}"
+            )
+        self._plan = plan
+        self._recorder = GreedyRecorder(network, worths=plan.metadata)
+
+    def play(self, game: int) -> GameArrays:
+        """See `Player.play`."""
+        plan = self._plan
+        played = self._recorder.play(plan.seed, game, plan.max_moves)
+        known = plan.metadata and played.directions.size > 0
+        return GameArrays(
+            plan.info(game, "game_over" if played.over else "stopped"),
+            played.cells,
+            played.directions,
+            played.scores,
+            played.worths.astype(np.float64) if known else None,
+            np.count_nonzero(~np.isnan(played.worths), axis=1) if known else None,
+            np.ones(played.directions.size, dtype=np.int16) if known else None,
+        ).with_totals()
+
+
 def _knowledge(decisions: list[Decision]) -> tuple[npt.NDArray[Any], ...]:
     """What an engine knew at each move, as `GameArrays` has it."""
     if not decisions:
@@ -103,9 +143,7 @@ def make_player(plan: Plan) -> Player:
         raise SolverError(f"{path} is not the file that this run began with: expected SHA-256 {plan.sha256}")
     if plan.depth != 1 or plan.time_ms is not None:
         return EnginePlayer(network_engine(path).create(), plan)
-    from solver_server.ntuple.greedy_recording import GreedyPlayer  # loads what it compiles
-
-    return GreedyPlayer(open_network(path, in_memory=True), plan)
+    return NetworkPlayer(open_network(path, in_memory=True), plan)
 
 
 def settled(plan: Plan) -> Plan:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from game2048.errors import SolverError
 from solver_server.ntuple.files import packing
-from solver_server.ntuple.files.native import Network
 from solver_server.ntuple.files.network_file import open_network
+from solver_server.ntuple.network import Network
 
 FOLDER = Path(__file__).parent / "weights"
 
@@ -22,7 +22,7 @@ def weights_for(rows: int, columns: int) -> Path:
     Raises:
         SolverError: there is none.
     """
-    path = FOLDER / f"{rows}x{columns}{packing.SUFFIX}"
+    path = FOLDER / f"{rows}x{columns}{packing.PACKED_SUFFIX}"
     if not path.exists():
         raise SolverError(
             f"no network for {rows}x{columns} comes with this installation ({path} is missing): "

@@ -13,8 +13,9 @@ from game2048.errors import SolverError
 from game2048.kernels.jit import overload
 from solver_server.engine import Decision, Limit
 from solver_server.limits import PLAYER_MOVES, DepthRule
-from solver_server.ntuple.files.native import Network
-from solver_server.ntuple.network import GridTables, NetworkTables, value4x4, value_grid
+from solver_server.ntuple.network import Network, NetworkTables
+from solver_server.ntuple.one_word_network import value_of_bitboard
+from solver_server.ntuple.two_word_network import value_of_grid
 from solver_server.search.board_ops import is_grid
 from solver_server.search.chance import make_policy
 from solver_server.search.evaluator import evaluate, is_evaluator
@@ -29,12 +30,12 @@ class NetworkEvaluator(NamedTuple):
     """A network as an evaluator of the search (`solver_server.search.evaluator`).
 
     Attributes:
-        tables: of the network.
+        tables: the network.
         reward_weight: 1, since values are score points.
         dead_value: 0, since a board without moves makes no points.
     """
 
-    tables: NetworkTables | GridTables
+    tables: NetworkTables
     reward_weight: float = 1.0
     dead_value: float = 0.0
 
@@ -44,8 +45,8 @@ def _(board: Any, evaluator: Any) -> Any:
     if not is_evaluator(evaluator, NetworkEvaluator):
         return None
     if is_grid(board):
-        return lambda board, evaluator: value_grid(board, evaluator.tables)
-    return lambda board, evaluator: value4x4(board, evaluator.tables)
+        return lambda board, evaluator: value_of_grid(board, evaluator.tables)
+    return lambda board, evaluator: value_of_bitboard(board, evaluator.tables)
 
 
 class NetworkEngine:

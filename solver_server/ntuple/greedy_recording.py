@@ -1,227 +1,132 @@
-"""Greedy games of an n-tuple network, whole games in one kernel, written into arrays as they are played."""
+"""Greedy games of a network as arrays: every board, direction and score, for datasets."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from game2048.errors import SolverError
-from game2048.kernels import grid
+from game2048.kernels.grid import is_grid_over, spawn_into, start_into
 from game2048.kernels.jit import kernel
+from game2048.kernels.word_ops import make_move_rules, unpack_words
+from game2048.kernels.words import read_words
 from game2048.spawn import game_state
-from recordings.game_arrays import GameArrays
-from solver_server.generate.plan import Plan
-from solver_server.ntuple.files.native import Network
-from solver_server.ntuple.network_ops import (
-    is_wide,
-    join,
-    make_rules,
-    prefetch_value,
-    slide_all,
-    spawn,
-    value,
+from solver_server.ntuple.network import Network
+from solver_server.ntuple.patterns import active_weights
+from solver_server.ntuple.training.episodes import play_episode
+from solver_server.ntuple.training.td_kernels import (
+    NO_RATE,
+    GamePath,
+    LearningThread,
+    LearnWhen,
+    make_learner,
+    make_path,
+    make_scratch,
 )
-from solver_server.ntuple.training.episodes import value_of
 
-_U0 = np.uint64(0)
 _CAPACITY = 1 << 14
-OVER, STOPPED = range(2)
 
 
-class Recording(NamedTuple):
-    """Where a game is written to; `GameArrays` says what the arrays are.
+@dataclass(frozen=True, slots=True)
+class GreedyGame:
+    """A game of n moves.
 
     Attributes:
-        cells: uint8 [capacity + 1, rows, columns].
-        directions: uint8 [capacity].
-        scores: int64 [capacity + 1].
-        values: float64 [capacity, 4].
-        nodes: int64 [capacity].
+        cells: uint8 [n + 1, rows, columns], exponents before each move and after the last one.
+        directions: uint8 [n], index of each direction.
+        scores: int64 [n + 1], scores before each move and after the last one.
+        worths: float32 [n, 4], reward + value of each direction, NaN where illegal; [0, 4] if not asked for.
+        over: whether the game is over; else it was stopped.
     """
 
     cells: npt.NDArray[np.uint8]
     directions: npt.NDArray[np.uint8]
     scores: npt.NDArray[np.int64]
-    values: npt.NDArray[np.float64]
-    nodes: npt.NDArray[np.int64]
-
-
-class Scratch(NamedTuple):
-    """Working memory.
-
-    Attributes:
-        after: uint64 [4, 2], afterstates in words.
-        reward: int64 [4].
-        grids: uint8 [4, rows, columns], afterstates.
-    """
-
-    after: npt.NDArray[np.uint64]
-    reward: npt.NDArray[np.int64]
-    grids: npt.NDArray[np.uint8]
+    worths: npt.NDArray[np.float32]
+    over: bool
 
 
 @kernel
-def _book(recording: Recording, ply: int, chosen: int, legal: int, reward: int) -> None:
-    recording.directions[ply] = chosen
-    recording.nodes[ply] = legal
-    recording.scores[ply + 1] = recording.scores[ply] + reward
-
-
-@kernel
-def _play_words(
-    state: np.uint64, last: int, tables: Any, rules: Any, recording: Recording, scratch: Scratch
-) -> Any:
-    """Play while every exponent fits a nibble: plies, the generator's state, and whether the game is over.
-
-    Where the boards have grown too large, the board that ends the recording waits for its spawn.
-    """
-    low, high, state = spawn(_U0, _U0, state, rules)
-    low, high, state = spawn(low, high, state, rules)
-    after, reward = scratch.after, scratch.reward
-    recording.scores[0] = 0
-    ply = 0
-    while True:
-        join(low, high, _U0, recording.cells[ply], rules)
-        slide_all(low, high, rules, after, reward)
-        for d in range(4):
-            if after[d, 0] != low or after[d, 1] != high:
-                prefetch_value(after[d, 0], after[d, 1], tables)
-        chosen = -1
-        legal = 0
-        best = np.float32(-np.inf)
-        for d in range(4):
-            worth = np.float32(np.nan)
-            if after[d, 0] != low or after[d, 1] != high:
-                legal += 1
-                worth = np.float32(reward[d]) + value(after[d, 0], after[d, 1], tables)
-                if worth > best:
-                    best = worth
-                    chosen = d
-            if ply < last:
-                recording.values[ply, d] = worth
-        if chosen < 0 or ply == last:
-            return ply, state, chosen < 0, False
-        _book(recording, ply, chosen, legal, reward[chosen])
-        ply += 1
-        low, high = after[chosen, 0], after[chosen, 1]
-        if reward[chosen] >= 32768 and is_wide(low, high, tables.ranks, rules):
-            join(low, high, _U0, recording.cells[ply], rules)
-            return ply, state, False, True
-        low, high, state = spawn(low, high, state, rules)
-
-
-@kernel
-def _play_grid(
-    ply: int, state: np.uint64, last: int, tables: Any, rules: Any, recording: Recording, scratch: Scratch
-) -> Any:
-    """Go on from the afterstate that ends the recording, exactly: plies, and whether the game is over."""
-    after, reward = scratch.grids, scratch.reward
-    state = grid.spawn(recording.cells[ply], state)
-    while True:
-        board = recording.cells[ply]
-        chosen = -1
-        legal = 0
-        best = np.float32(-np.inf)
-        for d in range(4):
-            reward[d] = grid.slide_into(board, d, after[d])
-            worth = np.float32(np.nan)
-            if reward[d] >= 0:
-                legal += 1
-                worth = np.float32(reward[d]) + value_of(after[d], tables, rules)
-                if worth > best:
-                    best = worth
-                    chosen = d
-            if ply < last:
-                recording.values[ply, d] = worth
-        if chosen < 0 or ply == last:
-            return ply, chosen < 0
-        _book(recording, ply, chosen, legal, reward[chosen])
-        ply += 1
-        grid.copy_into(after[chosen], recording.cells[ply])
-        state = grid.spawn(recording.cells[ply], state)
-
-
-@kernel
-def play_game(
-    state: np.uint64, last: int, tables: Any, rules: Any, recording: Recording, scratch: Scratch
-) -> Any:
-    """Play a game from its start.
+def _fill_boards(random: np.uint64, thread: LearningThread, cells: Any) -> None:
+    """Write the boards of the game on the path after its first one; the spawns are drawn once more.
 
     Args:
-        state: of the generator (`game2048.spawn.game_state`).
-        last: stop after so many moves, at most what the recording can take.
-        tables: the network.
-        rules: of the board.
-        recording: overwritten.
-        scratch: overwritten.
-
-    Returns:
-        How many moves were made, and whether the game is over.
+        random: state of the generator after the first board.
+        thread: has played the game.
+        cells: uint8 [moves + 1, rows, columns]; the first board is there, the others are overwritten.
     """
-    ply, state, over, wide = _play_words(state, last, tables, rules, recording, scratch)
-    if not wide:
-        return ply, over
-    return _play_grid(ply, state, last, tables, rules, recording, scratch)
+    for t in range(cells.shape[0] - 1):
+        unpack_words(read_words(thread.learner.path.afterstates, t), cells[t + 1], thread.rules)
+        random = spawn_into(cells[t + 1], random)
 
 
-class GreedyPlayer:
-    """Plays a network greedily; the same games as its agent plays a move at a time.
+class GreedyRecorder:
+    """Plays whole games by reward + value of the afterstate: the games that the network's engine plays at
+    depth 1. One instance serves one thread.
 
     Args:
-        network: whose weights are shared, not copied.
-        plan: see `Plan`.
-
-    Raises:
-        SolverError: the network is for another board than the plan.
+        network: the network; its weights are shared, not copied.
+        worths: whether the worth of all directions is kept.
     """
 
-    def __init__(self, network: Network, plan: Plan) -> None:
+    def __init__(self, network: Network, *, worths: bool = False) -> None:
         pattern = network.pattern
-        if (pattern.rows, pattern.columns) != (plan.rows, plan.columns):
-            raise SolverError(
-                f"network {pattern.name} plays {pattern.rows}×{pattern.columns}, "
-                f"not {plan.rows}×{plan.columns}"
-            )
-        self._plan = plan
-        self._tables = network.tables()
-        self._rules = make_rules(plan.rows, plan.columns)
-        self._scratch = Scratch(
-            np.zeros((4, 2), dtype=np.uint64),
-            np.zeros(4, dtype=np.int64),
-            np.zeros((4, plan.rows, plan.columns), dtype=np.uint8),
-        )
-        self._recording = self._room(_CAPACITY)
-
-    def _room(self, capacity: int) -> Recording:
-        return Recording(
-            np.zeros((capacity + 1, self._plan.rows, self._plan.columns), dtype=np.uint8),
-            np.zeros(capacity, dtype=np.uint8),
-            np.zeros(capacity + 1, dtype=np.int64),
-            np.zeros((capacity, 4)),
-            np.zeros(capacity, dtype=np.int64),
+        self._worths = worths
+        self._size = pattern.rows, pattern.columns
+        self._thread = LearningThread(
+            learner=make_learner(0, make_path(_CAPACITY, worths=worths)),
+            tables=network.tables(),
+            rules=make_move_rules(pattern.rows, pattern.columns),
+            rate=NO_RATE,
+            scratch=make_scratch(pattern.rows, pattern.columns, active_weights(pattern)),
+            when=LearnWhen.NEVER,
         )
 
-    def play(self, game: int) -> GameArrays:
-        """See `Player.play`."""
-        plan = self._plan
-        state = np.uint64(game_state(plan.seed, game))
+    def play(self, seed: int, game: int, max_moves: int | None = None) -> GreedyGame:
+        """Play one game.
+
+        Args:
+            seed: seed of the run.
+            game: number of the game in it (`game2048.spawn.game_state`).
+            max_moves: stop after so many moves; ``None`` for no limit.
+        """
+        random = game_state(seed, game)
         while True:
-            room = self._recording.directions.size
-            last = room if plan.max_moves is None else min(room, plan.max_moves)
-            plies, over = play_game(state, last, self._tables, self._rules, self._recording, self._scratch)
-            if over or plies == plan.max_moves:
+            thread = self._limited(max_moves)
+            room = thread.learner.path.rewards.size
+            thread.learner.put("random", random)
+            over = room > 0 and bool(play_episode(thread)[1])
+            plies = thread.learner.get("length") if room else 0
+            if over or room == max_moves:
                 break
-            self._recording = self._room(2 * room)  # once more, with room for all of it
-        r = self._recording
-        known = plan.metadata and plies > 0
-        return GameArrays(
-            plan.info(game, "game_over" if over else "stopped"),
-            r.cells[: plies + 1].copy(),
-            r.directions[:plies].copy(),
-            r.scores[: plies + 1].copy(),
-            r.values[:plies].copy() if known else None,
-            r.nodes[:plies].copy() if known else None,
-            np.ones(plies, dtype=np.int16) if known else None,
-        ).with_totals()
+            self._make_room(2 * room)  # for the same game again
+        path = thread.learner.path
+        cells = np.zeros((plies + 1, *self._size), dtype=np.uint8)
+        _fill_boards(np.uint64(start_into(cells[0], np.uint64(random))), thread, cells)
+        return GreedyGame(
+            cells,
+            path.directions[:plies].copy(),
+            np.concatenate(([0], np.cumsum(path.rewards[:plies]))),
+            path.worths[:plies].copy(),
+            over or bool(is_grid_over(cells[-1])),
+        )
+
+    def _limited(self, max_moves: int | None) -> LearningThread:
+        """The thread with a path of at most so many moves."""
+        learner = self._thread.learner
+        if max_moves is None or max_moves >= learner.path.rewards.size:
+            return self._thread
+        path = learner.path
+        cut = GamePath(
+            path.afterstates[:max_moves],
+            path.rewards[:max_moves],
+            path.directions[:max_moves],
+            path.worths[:max_moves],
+        )
+        return self._thread._replace(learner=learner._replace(path=cut))
+
+    def _make_room(self, capacity: int) -> None:
+        path = make_path(capacity, worths=self._worths)
+        self._thread = self._thread._replace(learner=self._thread.learner._replace(path=path))

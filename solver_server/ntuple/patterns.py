@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from game2048.errors import SolverError
 
 MAX_NETWORK_SIDE = 5
@@ -17,15 +19,15 @@ class Pattern:
     """The shape of an n-tuple network.
 
     Attributes:
-        name: as given on the command line and kept in weights files.
-        rows: of the board.
-        columns: of the board.
-        tuples: the cells (row · columns + column) of each tuple, ascending; each has its own table.
-        symmetric: whether a table serves all 8 images of its tuple (4 on a board that is no square).
+        name: name of the network on the command line and in weights files.
+        rows: number of rows of the board.
+        columns: number of columns of the board.
+        tuples: cells (row · columns + column) of each tuple, ascending; each tuple has its own table.
+        symmetric: whether a table serves all 8 images of its tuple (4 if the board is not square).
         averaged: whether the value is the mean of the weights rather than their sum.
-        ranks: exponents from this one on are downgraded before any table is asked.
+        ranks: exponents must be below this; a board with larger ones is downgraded before it is looked up.
         source: where the shapes come from.
-        stages: exponents, ascending; from each on as the largest tile a board has tables of its own.
+        stages: exponents, ascending. Boards whose largest tile is at least this have separate weights.
     """
 
     name: str
@@ -76,12 +78,12 @@ class Pattern:
 
     @property
     def stage_entries(self) -> int:
-        """How many weights the tables of one stage have together."""
+        """Number of weights of one stage."""
         return sum(16 ** len(cells) for cells in self.tuples)
 
     @property
     def entries(self) -> int:
-        """How many weights all tables have together."""
+        """Number of all weights."""
         return self.stage_entries * (len(self.stages) + 1)
 
 
@@ -159,7 +161,7 @@ DEFAULT_PATTERN = {(4, 4): "4x6", (5, 5): "seed-5x5"}
 
 
 def pattern_for(text: str, rows: int = 4, columns: int = 4) -> Pattern:
-    """A network's shape by its name, or from cells: ``"0,1,2,4,5 4,5,6,8,9"`` or, on 4×4, ``"01245 45689"``.
+    """Find a network's shape by name, or make it of cells, as ``"0,1,2,4,5 4,5,6,8,9"`` or ``"01245 45689"``.
 
     Raises:
         SolverError: neither a name nor a list of cells that fits the board.
@@ -180,12 +182,44 @@ def pattern_for(text: str, rows: int = 4, columns: int = 4) -> Pattern:
 
 
 def with_ranks(pattern: Pattern, ranks: int) -> Pattern:
-    """The same shape, downgrading from another exponent on."""
+    """Copy a shape, with another number of ranks."""
     if ranks not in (15, 16):
         raise SolverError(f"{ranks} ranks are not possible: expected 16, or 15 to downgrade from 32768 on")
     return replace(pattern, ranks=ranks)
 
 
 def with_stages(pattern: Pattern, stages: tuple[int, ...]) -> Pattern:
-    """The same shape, with tables of their own for boards whose largest tile has one of these exponents."""
+    """Copy a shape, with separate weights from each of these largest exponents on."""
     return replace(pattern, stages=stages)
+
+
+def distinct_images(pattern: Pattern, cells: tuple[int, ...]) -> list[int]:
+    """List the images of a board in which a tuple reads different cells; repeated ones are left out.
+
+    An image is a number: bit 2 transposes the board, then bit 0 mirrors it, then bit 1 flips it.
+    """
+    if not pattern.symmetric:
+        return [0]
+    square = pattern.rows == pattern.columns
+    grid = np.arange(pattern.rows * pattern.columns).reshape(pattern.rows, pattern.columns)
+    seen: set[tuple[int, ...]] = set()
+    distinct = []
+    for image in range(8 if square else 4):
+        view = grid.T if image & 4 else grid
+        view = view[:, ::-1] if image & 1 else view
+        view = view[::-1] if image & 2 else view
+        looked_at = tuple(int(view.reshape(-1)[cell]) for cell in cells)
+        if looked_at not in seen:
+            seen.add(looked_at)
+            distinct.append(image)
+    return distinct
+
+
+def active_weights(pattern: Pattern) -> int:
+    """Count the weights that make up one value."""
+    return sum(len(distinct_images(pattern, cells)) for cells in pattern.tuples)
+
+
+def scale_of(pattern: Pattern) -> float:
+    """The factor that makes a value of the sum of the active weights."""
+    return 1 / active_weights(pattern) if pattern.averaged else 1.0

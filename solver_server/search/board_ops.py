@@ -1,8 +1,8 @@
-"""What the search asks of a board, for both kinds of board: uint64 nibbles (4×4) and uint8 grids (any size).
+"""What the search asks of a board, for both kinds: uint64 nibbles (4×4) and uint8 grids (any size).
 
-Each function dispatches on the type of its board when a kernel is compiled, so that one search serves both
-at no cost at run time. Boards live in arrays ``uint64 [n]`` or ``uint8 [n, rows, columns]``, of which an
-entry is a number or a view.
+Boards live in arrays ``uint64 [n]`` or ``uint8 [n, rows, columns]``; an entry is a number or a view. The
+functions dispatch on that type when a kernel is compiled (`game2048.kernels.jit.dispatched`), so one search
+serves both. Learning and greedy play have boards in words: `game2048.kernels.word_ops`.
 """
 
 from __future__ import annotations
@@ -14,41 +14,17 @@ import numpy.typing as npt
 from numba import types
 
 from game2048.kernels import bitboard, grid
-from game2048.kernels.jit import kernel, overload
+from game2048.kernels.jit import dispatched, kernel
+from game2048.kernels.words import U0, U15
 
 
 def make_boards(count: int, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """An array of boards: of uint64 for the empty shape, else of grids of a shape (rows, columns)."""
+    """Make an array of boards: uint64 for the empty shape, else grids of the shape (rows, columns)."""
     return np.zeros((count, *shape), dtype=np.uint8 if shape else np.uint64)
 
 
-def slide(boards: Any, index: int, direction: int, afters: Any, level: int, rows: bitboard.RowTables) -> Any:
-    """Write the afterstate of ``boards[index]`` to ``afters[level]``; the merge reward, and if it moved."""
-    raise NotImplementedError("kernels only")
-
-
-def put(boards: Any, index: int, cell: int, exponent: int, states: Any, level: int) -> None:
-    """Write ``boards[index]`` with a tile put into an empty cell into ``states[level]``."""
-    raise NotImplementedError("kernels only")
-
-
-def is_empty(board: Any, cell: int) -> Any:
-    """Whether a cell is empty."""
-    raise NotImplementedError("kernels only")
-
-
-def count_cells(board: Any) -> Any:
-    """Rows times columns."""
-    raise NotImplementedError("kernels only")
-
-
-def key_of(board: Any) -> Any:
-    """A uint64 that stands for the board in a transposition table."""
-    raise NotImplementedError("kernels only")
-
-
 def is_grid(board: Any) -> bool:
-    """Whether a numba type is that of a grid, or of an array of grids."""
+    """Tell whether a numba type is that of a grid, or of an array of grids."""
     return isinstance(board, types.Array) and board.dtype == types.uint8
 
 
@@ -84,13 +60,28 @@ def _put_grid(boards: Any, index: int, cell: int, exponent: int, states: Any, le
 
 @kernel
 def _is_empty_bitboard(board: np.uint64, cell: int) -> bool:
-    return bool((board >> np.uint64(4 * cell)) & np.uint64(15) == np.uint64(0))
+    return bool((board >> np.uint64(4 * cell)) & U15 == U0)
 
 
 @kernel
 def _is_empty_grid(board: grid.Grid, cell: int) -> bool:
     columns = board.shape[1]
     return bool(board[cell // columns, cell % columns] == 0)
+
+
+@kernel
+def _count_cells_bitboard(board: np.uint64) -> int:
+    return 16
+
+
+@kernel
+def _count_cells_grid(board: grid.Grid) -> int:
+    return int(board.size)
+
+
+@kernel
+def _key_of_bitboard(board: np.uint64) -> np.uint64:
+    return board
 
 
 @kernel
@@ -104,44 +95,43 @@ def _key_of_grid(board: grid.Grid) -> np.uint64:
     return key
 
 
-@overload(slide)
-def _(boards: Any, index: Any, direction: Any, afters: Any, level: Any, rows: Any) -> Any:
-    if is_grid(boards):
-        return lambda boards, index, direction, afters, level, rows: _slide_grid(
-            boards, index, direction, afters, level, rows
-        )
-    return lambda boards, index, direction, afters, level, rows: _slide_bitboard(
-        boards, index, direction, afters, level, rows
-    )
+@dispatched("boards", {np.uint64: _slide_bitboard, np.uint8: _slide_grid})
+def slide_at(boards: Any, index: int, direction: int, afters: Any, level: int, rows: Any) -> Any:
+    """Write the afterstate of ``boards[index]`` to ``afters[level]``.
+
+    Args:
+        boards: the boards.
+        index: which of them slides.
+        direction: index of the direction.
+        afters: boards; one is overwritten.
+        level: which of them.
+        rows: row tables (`bitboard.RowTables`); grids do not read them.
+
+    Returns:
+        The merge reward, and whether the board moved.
+    """
+    raise NotImplementedError
 
 
-@overload(put)
-def _(boards: Any, index: Any, cell: Any, exponent: Any, states: Any, level: Any) -> Any:
-    if is_grid(boards):
-        return lambda boards, index, cell, exponent, states, level: _put_grid(
-            boards, index, cell, exponent, states, level
-        )
-    return lambda boards, index, cell, exponent, states, level: _put_bitboard(
-        boards, index, cell, exponent, states, level
-    )
+@dispatched("boards", {np.uint64: _put_bitboard, np.uint8: _put_grid})
+def put_tile(boards: Any, index: int, cell: int, exponent: int, states: Any, level: int) -> None:
+    """Write ``boards[index]`` with a tile put into an empty cell to ``states[level]``."""
+    raise NotImplementedError
 
 
-@overload(is_empty)
-def _(board: Any, cell: Any) -> Any:
-    if is_grid(board):
-        return lambda board, cell: _is_empty_grid(board, cell)
-    return lambda board, cell: _is_empty_bitboard(board, cell)
+@dispatched("board", {np.uint64: _is_empty_bitboard, np.uint8: _is_empty_grid})
+def is_cell_empty(board: Any, cell: int) -> Any:
+    """Tell whether a cell is empty."""
+    raise NotImplementedError
 
 
-@overload(count_cells)
-def _(board: Any) -> Any:
-    if is_grid(board):
-        return lambda board: board.size
-    return lambda board: 16
+@dispatched("board", {np.uint64: _count_cells_bitboard, np.uint8: _count_cells_grid})
+def count_cells(board: Any) -> Any:
+    """Count the cells of a board: rows times columns."""
+    raise NotImplementedError
 
 
-@overload(key_of)
-def _(board: Any) -> Any:
-    if is_grid(board):
-        return lambda board: _key_of_grid(board)
-    return lambda board: board
+@dispatched("board", {np.uint64: _key_of_bitboard, np.uint8: _key_of_grid})
+def key_of(board: Any) -> Any:
+    """Make a uint64 that stands for the board in a transposition table."""
+    raise NotImplementedError

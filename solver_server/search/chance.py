@@ -8,11 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from game2048.kernels.jit import kernel
-from game2048.spawn import P_FOUR, P_TWO, next_random, pick
-from solver_server.search.board_ops import count_cells, is_empty
-
-_next_random = kernel(next_random)
-_pick = kernel(pick)
+from game2048.kernels.rules import compiled_next_random, compiled_pick
+from game2048.spawn import P_FOUR, P_TWO
+from solver_server.search.board_ops import count_cells, is_cell_empty
 
 
 class ChancePolicy(NamedTuple):
@@ -68,7 +66,7 @@ def list_spawns(after: Any, level: int, policy: ChancePolicy, spawns: Spawns) ->
     cells = spawns.cells[level]
     empties = 0
     for cell in range(count_cells(after)):
-        if is_empty(after, cell):
+        if is_cell_empty(after, cell):
             cells[empties] = cell
             empties += 1
     if empties <= policy.exact_up_to:
@@ -95,7 +93,7 @@ def _shuffle(cells: Any, empties: int, policy: ChancePolicy) -> int:
     """Bring ``sample_cells`` distinct cells to the front (a partial Fisher-Yates shuffle); how many."""
     wanted = min(policy.sample_cells, empties)
     for i in range(wanted):
-        state, number = _next_random(policy.random_state[0])
+        state, number = compiled_next_random(policy.random_state[0])
         policy.random_state[0] = state
         j = i + int(((number >> np.uint64(32)) * np.uint64(empties - i)) >> np.uint64(32))
         cells[i], cells[j] = cells[j], cells[i]
@@ -108,9 +106,9 @@ def _draw_pairs(empties: int, level: int, policy: ChancePolicy, spawns: Spawns) 
     cells = spawns.cells[level]
     count = policy.sample_pairs
     for i in range(count):  # drawn pairs go behind the listed cells first, which must stay readable
-        state, number = _next_random(policy.random_state[0])
+        state, number = compiled_next_random(policy.random_state[0])
         policy.random_state[0] = state
-        which, exponent = _pick(number, np.uint64(empties))
+        which, exponent = compiled_pick(number, np.uint64(empties))
         cells[empties + i] = cells[which]
         spawns.exponents[level, i] = exponent
         spawns.weights[level, i] = 1.0 / count

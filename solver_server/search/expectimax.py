@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from game2048.kernels.bitboard import RowTables
 from game2048.kernels.jit import kernel
-from solver_server.search.board_ops import key_of, make_boards, put, slide
+from solver_server.search.board_ops import key_of, make_boards, put_tile, slide_at
 from solver_server.search.chance import ChancePolicy, Spawns, list_spawns
 from solver_server.search.clock import now
 from solver_server.search.evaluator import evaluate
@@ -176,7 +176,7 @@ def _place(level: int, search: Search) -> None:
     """Make the decision node of the current spawn."""
     stack, spawns = search.stack, search.spawns
     i = stack.spawns[level]
-    put(stack.afters, level, spawns.cells[level, i], spawns.exponents[level, i], stack.states, level)
+    put_tile(stack.afters, level, spawns.cells[level, i], spawns.exponents[level, i], stack.states, level)
     stack.directions[level] = 0
     stack.best[level] = -np.inf
 
@@ -205,7 +205,7 @@ def _try_directions(level: int, search: Search) -> bool:
     weight = search.spawns.weights[level, stack.spawns[level]]
     probability = stack.probabilities[level] * weight
     for direction in range(stack.directions[level], 4):
-        reward, moved = slide(stack.states, level, direction, stack.afters, level + 1, search.rows)
+        reward, moved = slide_at(stack.states, level, direction, stack.afters, level + 1, search.rows)
         if not moved:
             continue
         weighted = search.evaluator.reward_weight * reward
@@ -280,7 +280,7 @@ def move_value(boards: Any, direction: int, plies: int, search: Search) -> float
     Returns:
         Merge reward + value of the afterstate; NaN where the direction is illegal.
     """
-    reward, moved = slide(boards, 0, direction, search.stack.afters, 0, search.rows)
+    reward, moved = slide_at(boards, 0, direction, search.stack.afters, 0, search.rows)
     if not moved:
         return np.nan
     return float(search.evaluator.reward_weight * reward + afterstate_value(plies - 1, search))

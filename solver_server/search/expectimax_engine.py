@@ -175,7 +175,7 @@ class ExpectimaxEngine:
 
     def _position(self, board: Board) -> npt.NDArray[Any]:
         """The board as the search takes it: an array of one."""
-        cells = grid.from_board(board)
+        cells = grid.to_grid(board)
         if self._on_grid or (board.rows, board.columns) != (4, 4):
             return cells[np.newaxis]
         return np.array([bitboard.downgrade(cells)], dtype=np.uint64)

@@ -9,11 +9,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from game2048.kernels.wide_bitboard import is_wide
 
 from game2048.board import Board
 from game2048.kernels import bitboard
 from game2048.kernels.jit import kernel
-from game2048.kernels.wide_bitboard import is_wide
 from solver_server.engine import Engine, Limit
 
 

@@ -47,7 +47,7 @@ class OrderEngine:
         begun = time.perf_counter()
         if (board.rows, board.columns) != (4, 4):
             raise SolverError(f"engine order does not play {board.rows}×{board.columns}: expected 4×4")
-        packed = np.uint64(bitboard.downgrade(grid.from_board(board)))
+        packed = np.uint64(bitboard.downgrade(grid.to_grid(board)))
         first, last, seconds, nodes = self._span(limit)
         left = seconds - (time.perf_counter() - begun) - OVERHEAD_SECONDS
         best, depth = decide_by_order(packed, first, last, left, nodes, self._search)

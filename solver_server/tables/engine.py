@@ -112,7 +112,7 @@ class TableEngine:
         begun = time.perf_counter()
         if (board.rows, board.columns) != (4, 4):
             return self._agent.choose(board, limit)
-        best, values = self._knowledge.moves(np.uint64(bitboard.downgrade(grid.from_board(board))))
+        best, values = self._knowledge.moves(np.uint64(bitboard.downgrade(grid.to_grid(board))))
         if best < 0:
             return self._agent.choose(board, limit)
         return Decision(

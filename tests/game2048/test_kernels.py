@@ -30,17 +30,17 @@ def test_bitboard_slides_agree_with_the_oracle(board: Board) -> None:
 
 @given(boards())
 def test_grid_slides_agree_with_the_oracle(board: Board) -> None:
-    cells = grid.from_board(board)
+    cells = grid.to_grid(board)
     after = np.empty_like(cells)
     for direction in DIRECTIONS:
         expected, reward = naive.slide(board.tiles(), direction.value)
         got = grid.slide_into(cells, direction.index, after)
-        assert grid.to_board(after).tiles() == expected
+        assert grid.from_grid(after).tiles() == expected
         assert got == (reward if expected != board.tiles() else -1)
-    assert grid.to_board(cells) == board
+    assert grid.from_grid(cells) == board
     if any(board.cells):
-        assert grid.is_over(cells) == (not naive.legal(board.tiles()))
-    assert grid.count_empty(cells) == len(board.empty_cells())
+        assert grid.is_grid_over(cells) == (not naive.legal(board.tiles()))
+    assert grid.count_empty_cells(cells) == len(board.empty_cells())
 
 
 @given(packed_boards)
@@ -53,9 +53,9 @@ def test_bitboard_counts_and_images(board: Board) -> None:
     assert bitboard.to_board(bitboard.mirror(packed)).tiles() == np.fliplr(array).tolist()
     assert bitboard.to_board(bitboard.flip(packed)).tiles() == np.flipud(array).tolist()
     cells = np.zeros(16, dtype=np.uint8)
-    bitboard.unpack(packed, cells)
+    bitboard.unpack_cells(packed, cells)
     assert bytes(cells) == board.cells
-    assert bitboard.pack(cells) == packed
+    assert bitboard.pack_cells(cells) == packed
 
 
 def test_two_32768_do_not_merge_into_what_no_nibble_holds() -> None:
@@ -91,13 +91,13 @@ def test_two_32768_do_not_merge_into_what_no_nibble_holds() -> None:
     ],
 )
 def test_downgrading_closes_the_gap_below_the_maximum(text: str, expected: str) -> None:
-    packed = bitboard.downgrade(grid.from_board(Board.from_text(text)))
+    packed = bitboard.downgrade(grid.to_grid(Board.from_text(text)))
     assert bitboard.to_board(packed).text() == expected
 
 
 @given(boards(4, 4))
 def test_downgrading_keeps_what_merges_with_what(board: Board) -> None:
-    small = bitboard.to_board(bitboard.downgrade(grid.from_board(board)))
+    small = bitboard.to_board(bitboard.downgrade(grid.to_grid(board)))
     for direction in DIRECTIONS:
         assert small.slide(direction).moved == board.slide(direction).moved
     for a, b in zip(small.cells, board.cells, strict=True):
@@ -122,9 +122,9 @@ def test_the_same_seed_gives_the_same_game_in_python_and_in_both_kernels(seed: i
     board = spawner.start()
     packed, state = bitboard.start(np.uint64(game_state(seed, game)))
     cells = np.zeros((4, 4), dtype=np.uint8)
-    grid_state = grid.start(cells, np.uint64(game_state(seed, game)))
+    grid_state = grid.start_into(cells, np.uint64(game_state(seed, game)))
     for turn in range(20):
-        assert bitboard.to_board(packed) == board == grid.to_board(cells)
+        assert bitboard.to_board(packed) == board == grid.from_grid(cells)
         assert int(state) == int(grid_state) == spawner.state
         legal = board.legal_directions()
         if not legal:
@@ -136,4 +136,4 @@ def test_the_same_seed_gives_the_same_game_in_python_and_in_both_kernels(seed: i
         moved = np.empty_like(cells)
         grid.slide_into(cells, direction.index, moved)
         cells = moved
-        grid_state = grid.spawn(cells, np.uint64(grid_state))
+        grid_state = grid.spawn_into(cells, np.uint64(grid_state))

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from game2048 import Board
+from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
 from game2048.kernels import grid
+from game2048.kernels.word_ops import pack_words
 from game2048.spawn import Spawner
 from recordings.datasets.fast_verify import verify_arrays
 from recordings.datasets.formats.chunks import decode_chunk
@@ -20,10 +22,10 @@ from solver_server.generate.plan import Plan, decode_plan, encode_plan
 from solver_server.ntuple import greedy_recording
 from solver_server.ntuple.engine import NetworkEngine
 from solver_server.ntuple.files import native
-from solver_server.ntuple.files.native import Network
-from solver_server.ntuple.network import new_weights
+from solver_server.ntuple.network import Network, new_weights
+from solver_server.ntuple.network_ops import value_of_cells
 from solver_server.ntuple.patterns import pattern_for, with_ranks
-from solver_server.ntuple.training.episodes import value_of
+from solver_server.ntuple.training.episodes import play_episode
 
 FAST = Plan(engine="fast", depth=1, seed=5, timestamp="2025-03-01T12:00:00")
 
@@ -40,7 +42,7 @@ def network(rows: int, columns: int, ranks: int = 16) -> Network:
 @pytest.fixture
 def greedy_plan(tmp_path: Path) -> Plan:
     path = tmp_path / "small.n2048"
-    native.save(path, network(4, 4))
+    native.save_weights(path, network(4, 4))
     return Plan(engine="ntuple", depth=1, weights=str(path), sha256=players.digest_of(path), seed=3)
 
 
@@ -115,7 +117,7 @@ def test_the_kernel_plays_what_the_agent_plays(size: tuple[int, int], ranks: int
         engine="ntuple", depth=1, rows=size[0], columns=size[1], seed=9, metadata=True, timestamp="2025-03-01"
     )
     kernel, agent = (
-        greedy_recording.GreedyPlayer(small, plan),
+        players.NetworkPlayer(small, plan),
         players.EnginePlayer(NetworkEngine(small), plan),
     )
     for number in range(3):
@@ -139,42 +141,51 @@ def same_moves(mine: GameArrays, theirs: GameArrays) -> bool:
 
 def test_boards_past_the_nibbles_are_played_exactly() -> None:
     small = network(4, 4)
-    plan = Plan(engine="greedy", seed=1, metadata=True)
-    player = greedy_recording.GreedyPlayer(small, plan)
+    recorder = greedy_recording.GreedyRecorder(small, worths=True)
+    thread = recorder._thread
     start = Board.from_text("32768 65536 2 4 / 0 32768 8 16 / 2 0 0 0 / 0 0 0 4")
-    recording = player._recording
-    # As the game stands when its boards have grown too large: an afterstate that waits for its spawn.
-    recording.cells[0] = np.frombuffer(start.cells, dtype=np.uint8).reshape(4, 4)
-    recording.scores[0] = 0
+    # As the game stands when its boards have grown too high: an afterstate that waits for its spawn.
+    for field, word in zip(
+        ("start_low", "start_high", "start_extra"), pack_words(grid.to_grid(start), thread.rules), strict=True
+    ):
+        thread.learner.put(field, word)
+    thread.learner.put("restarting", 1)
     spawner = Spawner(1)
-    plies, over = greedy_recording._play_grid(
-        0, np.uint64(spawner.state), 1000, player._tables, player._rules, recording, player._scratch
-    )
+    thread.learner.put("random", spawner.state)
+    _, over = play_episode(thread)
+    plies = thread.learner.get("length")
     assert over
     assert plies > 20
-    board, score = spawner.spawn(start), 0
+    board = spawner.spawn(start)
+    cells = np.zeros((plies + 1, 4, 4), dtype=np.uint8)
+    cells[0] = grid.to_grid(board)
+    greedy_recording._fill_boards(np.uint64(spawner.state), thread, cells)
     for ply in range(plies):
-        assert recording.cells[ply].tobytes() == board.cells
+        assert cells[ply].tobytes() == board.cells
         worth = {
             direction: slide.reward
-            + value_of(grid.from_board(slide.afterstate), player._tables, player._rules)
+            + value_of_cells(grid.to_grid(slide.afterstate), thread.tables, thread.rules)
             for direction, slide in board.slides().items()
             if slide.moved
         }
         best = max(worth, key=worth.__getitem__)
-        assert recording.directions[ply] == best.index
+        assert thread.learner.path.directions[ply] == best.index
+        for direction in DIRECTIONS:
+            kept = thread.learner.path.worths[ply, direction.index]
+            assert kept == worth[direction] if direction in worth else np.isnan(kept)
         slide = board.slide(best)
-        board, score = spawner.spawn(slide.afterstate), score + slide.reward
-        assert recording.scores[ply + 1] == score
+        assert thread.learner.path.rewards[ply] == slide.reward
+        board = spawner.spawn(slide.afterstate)
+    assert cells[plies].tobytes() == board.cells
     assert board.is_over
 
 
 def test_games_longer_than_the_room_are_played_once_more_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
     small, plan = network(4, 4), Plan(engine="greedy", seed=2, timestamp="2025-03-01")
-    expected = greedy_recording.GreedyPlayer(small, plan).play(0)
+    expected = players.NetworkPlayer(small, plan).play(0)
     monkeypatch.setattr(greedy_recording, "_CAPACITY", 8)
     assert expected.plies > 16
-    assert greedy_recording.GreedyPlayer(small, plan).play(0).equals(expected)
+    assert players.NetworkPlayer(small, plan).play(0).equals(expected)
 
 
 # -- what goes wrong --------------------------------------------------------------------------------------
@@ -196,7 +207,7 @@ def test_a_plan_is_settled_before_it_is_played() -> None:
 
 
 def test_other_weights_than_the_run_began_with_are_told(greedy_plan: Plan) -> None:
-    native.save(Path(greedy_plan.weights or ""), network(4, 4, 15))
+    native.save_weights(Path(greedy_plan.weights or ""), network(4, 4, 15))
     with pytest.raises(SolverError, match="is not the file that this run began with"):
         players.make_player(greedy_plan)
     Path(greedy_plan.weights or "").unlink()

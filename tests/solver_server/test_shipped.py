@@ -16,20 +16,20 @@ from solver_server.engines import DEFAULT_ENGINE, default_for, spec_of
 from solver_server.ntuple import bundled
 from solver_server.ntuple.engine import NetworkEngine
 from solver_server.ntuple.files import packing
-from solver_server.ntuple.greedy_results import GreedyPlayer
-from solver_server.ntuple.network import value4x4
+from solver_server.ntuple.greedy_results import GreedyScorer
+from solver_server.ntuple.one_word_network import value_of_bitboard
 
 
 def test_the_network_is_small_enough_and_says_where_it_comes_from() -> None:
     path = bundled.weights_for(4, 4)
     assert path.stat().st_size <= 50_000_000
-    network = packing.header_of(path).network
+    network = packing.packed_header(path).network
     assert (network.network, network.rows, network.columns) == ("8x6", 4, 4)
     assert sum(phase.moves for phase in network.history) > 1e9
 
 
 def test_the_network_plays_well_even_without_search() -> None:
-    games = GreedyPlayer(bundled.network_for(4, 4)).play(20_261_128, range(100))
+    games = GreedyScorer(bundled.network_for(4, 4)).play(20_261_128, range(100))
     # 220,000 ± 12,000 (standard error of 100 games) is what it has shown over 10,000 games.
     assert games[:, 0].mean() > 170_000
     assert np.mean(games[:, 1] >= 11) > 0.9
@@ -49,7 +49,9 @@ def test_the_default_engine_plays_by_it() -> None:
     for direction, value in decision.values.items():
         slide = board.slide(direction)
         after = bitboard.from_board(slide.afterstate)
-        assert value == pytest.approx(slide.reward + float(value4x4(np.uint64(after), tables)), rel=1e-6)
+        assert value == pytest.approx(
+            slide.reward + float(value_of_bitboard(np.uint64(after), tables)), rel=1e-6
+        )
 
 
 @pytest.mark.parametrize("count", [400, pytest.param(1000, marks=pytest.mark.slow)])

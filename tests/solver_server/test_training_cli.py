@@ -25,7 +25,7 @@ def test_train_writes_weights_and_a_log(tmp_path: Path) -> None:
     assert run.exit_code == 0, run.output
     saved = Path(run.stdout.strip())
     assert saved == out / "checkpoint-000000120.n2048"
-    network = native.load(saved)
+    network = native.load_weights(saved)
     assert network.pattern.tuples == ((0, 1, 2, 3), (4, 5, 6, 7))
     assert network.history[0].games == 120
     rows = [json.loads(line) for line in (out / "training.jsonl").read_text().splitlines()]
@@ -40,7 +40,7 @@ def test_train_takes_every_setting(tmp_path: Path) -> None:
     ).split()
     run = CliRunner().invoke(train, ["--network", CELLS, *options])
     assert run.exit_code == 0, run.output
-    network = native.load(Path(run.stdout.strip()))
+    network = native.load_weights(Path(run.stdout.strip()))
     assert network.pattern.ranks == 15
     assert (network.history[0].method, network.history[0].rate, network.history[0].seed) == ("td0", 0.002, 5)
     assert [path.name for path in checkpoints(tmp_path)] == [
@@ -54,7 +54,7 @@ def test_train_resumes_with_other_settings(tmp_path: Path) -> None:
     saved = first.stdout.strip()
     again = CliRunner().invoke(train, ["--resume", saved, "--episodes", "45", "--lambda", "0.1"])
     assert again.exit_code == 0, again.output
-    history = native.load(Path(again.stdout.strip())).history
+    history = native.load_weights(Path(again.stdout.strip())).history
     assert [(phase.games, phase.trace) for phase in history] == [(20, 0.5), (25, 0.1)]
 
 
@@ -62,13 +62,13 @@ def test_train_divides_a_network_into_stages(tmp_path: Path) -> None:
     first = CliRunner().invoke(
         train, ["--network", CELLS, "--stages", "64", "--episodes", "20", "--out", str(tmp_path)]
     )
-    assert native.load(Path(first.stdout.strip())).pattern.stages == (6,)
+    assert native.load_weights(Path(first.stdout.strip())).pattern.stages == (6,)
     again = CliRunner().invoke(
         train,
         f"--resume {first.stdout.strip()} --stages 64,128 --keep-sums 0.5 --lr 0.5 --episodes 40".split(),
     )
     assert again.exit_code == 0, again.output
-    network = native.load(Path(again.stdout.strip()))
+    network = native.load_weights(Path(again.stdout.strip()))
     assert network.pattern.stages == (6, 7)
     assert [phase.rate for phase in network.history] == [1.0, 0.5]
 
@@ -83,28 +83,28 @@ def test_train_begins_on_boards_of_games(tmp_path: Path) -> None:
     run = CliRunner().invoke(train, [*options, "--starts", str(games), "--starts-from", "256"])
     assert run.exit_code == 0, run.output
     first = tmp_path / "run" / "checkpoint-000000030.n2048"
-    (phase,) = native.load(first).history
+    (phase,) = native.load_weights(first).history
     boards, rest = phase.starts.split(" ", 1)
     assert int(boards) > 100
     assert rest == "boards of games.jsonl with 256 or more"
     # Without the option games begin afresh, and that is a phase of its own.
     run = CliRunner().invoke(train, ["--resume", str(first), "--episodes", "40"])
     assert run.exit_code == 0, run.output
-    history = native.load(tmp_path / "run" / "checkpoint-000000040.n2048").history
+    history = native.load_weights(tmp_path / "run" / "checkpoint-000000040.n2048").history
     assert [(p.games, p.starts) for p in history] == [(30, phase.starts), (10, "")]
 
 
 def test_train_ends_after_some_minutes(tmp_path: Path) -> None:
     run = CliRunner().invoke(train, ["--network", CELLS, "--minutes", "0.01", "--out", str(tmp_path)])
     assert run.exit_code == 0, run.output
-    assert native.load(Path(run.stdout.strip())).history[0].seconds == pytest.approx(0.6, abs=0.5)
+    assert native.load_weights(Path(run.stdout.strip())).history[0].seconds == pytest.approx(0.6, abs=0.5)
 
 
 def test_train_on_5x5(tmp_path: Path) -> None:
     options = ["--board", "5x5", "--network", "0,1,2,5,6", "--episodes", "3", "--out", str(tmp_path)]
     run = CliRunner().invoke(train, options)
     assert run.exit_code == 0, run.output
-    assert native.load(Path(run.stdout.strip())).pattern.columns == 5
+    assert native.load_weights(Path(run.stdout.strip())).pattern.columns == 5
 
 
 def test_an_interrupt_saves_and_exits_130(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_an_interrupt_saves_and_exits_130(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 130, stderr
-    assert native.load(Path(stdout.strip())).history[0].games >= 10
+    assert native.load_weights(Path(stdout.strip())).history[0].games >= 10
     assert checkpoints(tmp_path) == [Path(stdout.strip())]
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from solver_server.ntuple.patterns import pattern_for
 from solver_server.ntuple.training import trainer
-from solver_server.ntuple.training.training_state import Settings, Training
+from solver_server.ntuple.training.settings import Settings
+from solver_server.ntuple.training.training_state import Training
 
-plan = trainer.Plan(Path(sys.argv[1]))
+plan = trainer.TrainingPlan(Path(sys.argv[1]))
 training = Training.start(pattern_for("01234 45678"), Settings(seed=4))
 while True:
     training.advance(training.games + 5)

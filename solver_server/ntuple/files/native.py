@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -11,40 +10,12 @@ import numpy as np
 
 from game2048.errors import SolverError
 from solver_server import array_file
-from solver_server.ntuple.network import GridTables, NetworkTables, Weights, make_tables
+from solver_server.ntuple.network import Network, Phase
 from solver_server.ntuple.patterns import Pattern
 
-SUFFIX = ".n2048"
+WEIGHTS_SUFFIX = ".n2048"
 
 DtypeName = Literal["float32", "int16"]
-
-
-class Phase(msgspec.Struct, frozen=True, kw_only=True):
-    """One stretch of training with unchanged settings.
-
-    Attributes:
-        method: ``td0``, ``tc`` or ``backward``.
-        rate: TD: what a weight moves by per point of error; TC: β.
-        trace: λ.
-        games: games started, restarts not counted.
-        episodes: games and restarts.
-        moves: of all episodes.
-        seconds: of learning, wall-clock.
-        threads: learning at once.
-        seed: of the games.
-        starts: the boards that games began on, in words; empty where they began afresh.
-    """
-
-    method: str
-    rate: float
-    trace: float
-    games: int
-    episodes: int
-    moves: int
-    seconds: float
-    threads: int
-    seed: int
-    starts: str = ""
 
 
 class WeightsHeader(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,30 +37,7 @@ class WeightsHeader(msgspec.Struct, frozen=True, kw_only=True):
     history: tuple[Phase, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
-    """A network ready for use.
-
-    Attributes:
-        pattern: its shape.
-        weights: float32 or int16 [pattern.entries].
-        history: how it was trained, phase by phase.
-        sha256: of the file it came from, or empty.
-        step: score points that 1 in a weight stands for.
-    """
-
-    pattern: Pattern
-    weights: Weights
-    history: tuple[Phase, ...] = ()
-    sha256: str = ""
-    step: float = 1.0
-
-    def tables(self) -> NetworkTables | GridTables:
-        """The network as kernels take it; the weights are shared."""
-        return make_tables(self.pattern, self.weights, self.step)
-
-
-def header_of(network: Network) -> WeightsHeader:
+def weights_header(network: Network) -> WeightsHeader:
     """The header of a network's file."""
     pattern = network.pattern
     return WeightsHeader(
@@ -128,16 +76,16 @@ def pattern_in(header: WeightsHeader) -> Pattern:
     )
 
 
-def save(path: Path, network: Network) -> str:
+def save_weights(path: Path, network: Network) -> str:
     """Write a weights file; the digest.
 
     Raises:
         OSError: the file cannot be written.
     """
-    return array_file.write(path, msgspec.json.encode(header_of(network)), network.weights)
+    return array_file.write(path, msgspec.json.encode(weights_header(network)), network.weights)
 
 
-def load(path: Path, *, verify: bool = True, in_memory: bool = False) -> Network:
+def load_weights(path: Path, *, verify: bool = True, in_memory: bool = False) -> Network:
     """Read a weights file.
 
     Args:

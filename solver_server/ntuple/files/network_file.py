@@ -11,7 +11,7 @@ from game2048.errors import SolverError
 from game2048.kernels.user_cache import user_cache
 from solver_server import array_file
 from solver_server.ntuple.files import native, packing, tdl2048
-from solver_server.ntuple.files.native import Network
+from solver_server.ntuple.network import Network
 
 log = logging.getLogger(__name__)
 
@@ -33,11 +33,11 @@ def open_network(path: Path, *, verify: bool = True, in_memory: bool = False) ->
     except OSError as error:
         raise SolverError(f"cannot open weights {path}: {error.strerror}") from error
     if foreign:
-        return tdl2048.load(path)
+        return tdl2048.load_tdl(path)
     header, digest = array_file.read_header(path)
     if packing.is_packed(header):
         return _unpacked(path, digest, verify=verify, in_memory=in_memory)
-    return native.load(path, verify=verify, in_memory=in_memory)
+    return native.load_weights(path, verify=verify, in_memory=in_memory)
 
 
 def cache_folder() -> Path:
@@ -48,15 +48,15 @@ def cache_folder() -> Path:
 
 def _unpacked(path: Path, digest: str, *, verify: bool, in_memory: bool) -> Network:
     """The network in a packed file of that digest, from the cache if it is there whole; else put there."""
-    kept = cache_folder() / f"{digest[:16]}{native.SUFFIX}"
+    kept = cache_folder() / f"{digest[:16]}{native.WEIGHTS_SUFFIX}"
     if kept.exists():
         with contextlib.suppress(SolverError):  # a damaged copy is made again
-            return native.load(kept, verify=verify, in_memory=in_memory)
+            return native.load_weights(kept, verify=verify, in_memory=in_memory)
     log.warning("unpacking %s, once; this takes some seconds", path.name)
-    network = packing.unpack(path)
+    network = packing.unpack_network(path)
     try:
         # Whoever else unpacks it now writes the same bytes; each file is put in place in one step.
-        native.save(kept, network)
+        native.save_weights(kept, network)
     except OSError as error:
         log.warning("%s cannot be kept in %s: %s", path.name, kept.parent, error.strerror or error)
     return network

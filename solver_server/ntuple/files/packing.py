@@ -21,10 +21,11 @@ import numpy.typing as npt
 from game2048.errors import SolverError
 from solver_server import array_file
 from solver_server.ntuple.files import native
-from solver_server.ntuple.files.native import Network, WeightsHeader
+from solver_server.ntuple.files.native import WeightsHeader
+from solver_server.ntuple.network import Network
 from solver_server.ntuple.patterns import Pattern
 
-SUFFIX = ".packed.n2048"
+PACKED_SUFFIX = ".packed.n2048"
 LARGEST = 32767
 
 _PIECE = 1 << 22
@@ -109,7 +110,7 @@ def settle_stages(network: Network, sums: Floats, since: Floats) -> None:
             moved[stage] |= taken
 
 
-def pack(path: Path, network: Network, threads: int = 2) -> None:
+def pack_network(path: Path, network: Network, threads: int = 2) -> None:
     """Write a packed file; complete or not at all.
 
     Args:
@@ -135,7 +136,7 @@ def pack(path: Path, network: Network, threads: int = 2) -> None:
         streams = list(pool.map(_compressed, planes))
     header = PackedHeader(
         sha256=hashlib.sha256(network.weights.data).hexdigest(),
-        network=native.header_of(network),
+        network=native.weights_header(network),
         lengths=[len(stream) for stream in streams],
     )
     payload = np.frombuffer(b"".join(streams), dtype=np.uint8)
@@ -147,7 +148,7 @@ def is_packed(header: bytes) -> bool:
     return header.startswith(b'{"kind":"packed"')
 
 
-def header_of(path: Path) -> PackedHeader:
+def packed_header(path: Path) -> PackedHeader:
     """The header of a packed file.
 
     Raises:
@@ -156,7 +157,7 @@ def header_of(path: Path) -> PackedHeader:
     return _decoded(path, array_file.read_header(path)[0])
 
 
-def unpack(path: Path, threads: int = 2) -> Network:
+def unpack_network(path: Path, threads: int = 2) -> Network:
     """The network in a packed file.
 
     Args:

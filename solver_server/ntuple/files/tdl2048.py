@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from game2048.errors import SolverError
-from solver_server.ntuple.files.native import Network
+from solver_server.ntuple.network import Network
 from solver_server.ntuple.patterns import PATTERNS, Pattern
 
 _HEAD = struct.Struct("<BI")
@@ -26,7 +26,7 @@ _SERIAL = 4
 _MOST_TABLES = 1000
 _SOURCE = "a TDL2048+ file"
 
-Table = npt.NDArray[np.float32]
+_Table = npt.NDArray[np.float32]
 
 
 def looks_like(path: Path) -> bool:
@@ -39,7 +39,7 @@ def looks_like(path: Path) -> bool:
     return first == 0 and 0 < count <= _MOST_TABLES and head[_HEAD.size] == _SERIAL
 
 
-def load(path: Path) -> Network:
+def load_tdl(path: Path) -> Network:
     """Read a file of plain (one-stage, float32) tables.
 
     Raises:
@@ -51,7 +51,7 @@ def load(path: Path) -> Network:
     _, count = _HEAD.unpack_from(data)
     at = _HEAD.size
     tuples: list[tuple[int, ...]] = []
-    tables: list[Table] = []
+    tables: list[_Table] = []
     for number in range(1, count + 1):
         cells, table, at = _read_table(path, data, at, number)
         tuples.append(tuple(sorted(cells)))
@@ -67,7 +67,7 @@ def load(path: Path) -> Network:
     return Network(Pattern(name, 4, 4, shape, source=_SOURCE), np.concatenate(tables))
 
 
-def save(path: Path, network: Network) -> None:
+def save_tdl(path: Path, network: Network) -> None:
     """Write a 4×4 network as TDL2048+ reads it; complete or not at all.
 
     Raises:
@@ -96,8 +96,8 @@ def save(path: Path, network: Network) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _points(network: Network, offset: int, entries: int) -> Table:
-    points: Table = network.weights[offset : offset + entries] * np.float32(network.step)
+def _points(network: Network, offset: int, entries: int) -> _Table:
+    points: _Table = network.weights[offset : offset + entries] * np.float32(network.step)
     return points
 
 
@@ -111,7 +111,7 @@ def _is_plain(pattern: Pattern) -> bool:
     )
 
 
-def _read_table(path: Path, data: bytes, at: int, number: int) -> tuple[tuple[int, ...], Table, int]:
+def _read_table(path: Path, data: bytes, at: int, number: int) -> tuple[tuple[int, ...], _Table, int]:
     if at + _TABLE.size > len(data):
         raise SolverError(f"{path} is cut short in the head of table {number}; copy it again")
     serial, sign, length, unit, size, entries = _TABLE.unpack_from(data, at)
@@ -135,7 +135,7 @@ def _read_table(path: Path, data: bytes, at: int, number: int) -> tuple[tuple[in
     return cells, np.frombuffer(data, dtype="<f4", offset=at, count=entries), end + len(_END)
 
 
-def _reordered(table: Table, cells: tuple[int, ...], wanted: tuple[int, ...]) -> Table:
+def _reordered(table: _Table, cells: tuple[int, ...], wanted: tuple[int, ...]) -> _Table:
     """A table with the first of ``cells`` as its lowest nibble, as one with the first of ``wanted`` there."""
     axes = [len(cells) - 1 - cells.index(cell) for cell in reversed(wanted)]
     return np.ascontiguousarray(table.reshape((16,) * len(cells)).transpose(axes)).reshape(-1)

@@ -1,219 +1,259 @@
 """Episodes: a network plays greedily against the spawn rule, and learns if asked to. Kernels.
 
-While no exponent is beyond the nibbles, a game is played on words
-(`solver_server.ntuple.network_ops`); from then on on exact grids, of which the
-network sees the downgraded form.
+All greedy play goes through the two loops here: training, measuring (`greedy_results`) and recording
+(`greedy_recording`). While every exponent fits a nibble, a game is played on words
+(`game2048.kernels.word_ops`); from then on on exact grids, which the network reads downgraded.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from game2048.kernels import grid
-from game2048.kernels.jit import kernel
-from game2048.spawn import next_random
-from solver_server.ntuple.network_ops import (
-    is_wide,
-    join,
-    prefetch_value,
-    seen_as,
-    slide_all,
-    spawn,
-    split,
-    value,
-)
-from solver_server.ntuple.training.td_kernels import (
-    BEST_SCORE,
-    BEST_TOP,
-    EPISODES,
-    GAME_RANDOM,
-    GAMES,
-    LENGTH,
-    MOVES,
-    RANDOM,
-    RESTARTING,
-    START_EXTRA,
-    START_HIGH,
-    START_LOW,
-    Learner,
-    Rate,
-    Scratch,
-    learn_backward,
-    learn_step,
-)
+from game2048.kernels.jit import inlined_kernel, kernel
+from game2048.kernels.rules import compiled_next_random
+from game2048.kernels.word_ops import is_high, pack_words, slide_words, spawn_words, unpack_words
+from game2048.kernels.words import U0, Words, is_move, read_after, read_words, write_words
+from solver_server.ntuple.network_ops import prefetch_value, value_of_cells, value_of_words
+from solver_server.ntuple.training.td_kernels import LearningThread, LearnWhen, learn_backward, learn_step
 
 RESTART_BELOW = 10
+"""A path shorter than this is not restarted half-way."""
+FIRST_HIGH_REWARD = 32768
+"""Only a move that makes at least so many points can leave the words (`word_ops.is_high`)."""
 
-# When a game is learned from
-NEVER, ONLINE, BACKWARD = range(3)
 
-_U0 = np.uint64(0)
-_next_random = kernel(next_random)
+class Quota(NamedTuple):
+    """When to stop.
+
+    Attributes:
+        moves: stop after the episode in which the thread has made so many moves more.
+        games: start no more games than this in all.
+    """
+
+    moves: int
+    games: int
+
+
+class GameResults(NamedTuple):
+    """What games came to.
+
+    Attributes:
+        scores: int64 [n], the scores.
+        tops: int64 [n], the largest exponents.
+    """
+
+    scores: npt.NDArray[np.int64]
+    tops: npt.NDArray[np.int64]
 
 
 @kernel
-def _record(learner: Learner, low: np.uint64, high: np.uint64, extra: np.uint64, reward: int) -> None:
-    t = learner.counts[LENGTH]
-    learner.path[t, 0] = low
-    learner.path[t, 1] = high
-    learner.path[t, 2] = extra
-    learner.reward[t] = reward
-    learner.counts[LENGTH] = t + 1
+def _start_of(learner: Any) -> Words:
+    """The afterstate that the next episode restarts from."""
+    state = learner.state[0]
+    return Words(state.start_low, state.start_high, state.start_extra)
 
 
 @kernel
-def _begin(learner: Learner, rules: Any) -> Any:
-    """The first board of the next episode: a fresh one, or a spawn after the afterstate to restart from."""
-    words, counts = learner.words, learner.counts
-    counts[EPISODES] += 1
-    counts[LENGTH] = 0
-    low, high = _U0, _U0
-    state = words[RANDOM]
-    if counts[RESTARTING]:
-        low, high = words[START_LOW], words[START_HIGH]
+def _set_start(words: Words, learner: Any) -> None:
+    state = learner.state[0]
+    state.start_low = words.low
+    state.start_high = words.high
+    state.start_extra = words.extra
+    state.restarting = 1
+
+
+@inlined_kernel
+def _record(words: Words, chosen: int, thread: LearningThread) -> None:
+    """Append a move to the path."""
+    state: Any = thread.learner.state[0]
+    path = thread.learner.path
+    t = state.length
+    write_words(words, path.afterstates, t)
+    path.rewards[t] = thread.scratch.reward[chosen]
+    path.directions[t] = chosen
+    if path.worths.size:
+        for d in range(4):
+            path.worths[t, d] = thread.scratch.worth[d]
+    state.length = t + 1
+
+
+@inlined_kernel
+def _choose_on_words(words: Words, thread: LearningThread) -> Any:
+    """Find the direction of the largest reward + value (−1 if none is legal), and its afterstate's value."""
+    after, reward, worth = thread.scratch.after, thread.scratch.reward, thread.scratch.worth
+    slide_words(words, thread.rules, after, reward)
+    for d in range(4):
+        if is_move(words, after, d):
+            prefetch_value(read_after(after, d), thread.tables)
+    chosen = -1
+    best = np.float32(-np.inf)
+    best_value = np.float32(0)
+    for d in range(4):
+        worth[d] = np.float32(np.nan)
+        if is_move(words, after, d):
+            value = value_of_words(read_after(after, d), thread.tables)
+            worth[d] = np.float32(reward[d]) + value
+            if np.float32(reward[d]) + value > best:
+                best = np.float32(reward[d]) + value
+                best_value = value
+                chosen = d
+    return chosen, best_value
+
+
+@inlined_kernel
+def _choose_on_grid(cells: Any, thread: LearningThread) -> Any:
+    """Find the direction of the largest reward + value (−1 if none is legal), and its afterstate's value."""
+    after, reward, worth = thread.scratch.grids, thread.scratch.reward, thread.scratch.worth
+    chosen = -1
+    best = np.float32(-np.inf)
+    best_value = np.float32(0)
+    for d in range(4):
+        worth[d] = np.float32(np.nan)
+        reward[d] = grid.slide_into(cells, d, after[d])
+        if reward[d] >= 0:
+            value = value_of_cells(after[d], thread.tables, thread.rules)
+            worth[d] = np.float32(reward[d]) + value
+            if worth[d] > best:
+                best = worth[d]
+                best_value = value
+                chosen = d
+    return chosen, best_value
+
+
+@inlined_kernel
+def _learn_online(chosen: int, before: Any, thread: LearningThread) -> None:
+    """Learn from the move just chosen, if the thread learns online; ``before``: see `learn_step`."""
+    state: Any = thread.learner.state[0]
+    if thread.when == LearnWhen.ONLINE and state.length > 0:
+        target = thread.scratch.worth[chosen] if chosen >= 0 else np.float32(0)
+        learn_step(before, target, thread)
+
+
+@kernel
+def _begin(thread: LearningThread) -> Words:
+    """Make the first board of the next episode: a fresh one, or a spawn on the afterstate to restart from."""
+    state: Any = thread.learner.state[0]
+    state.episodes += 1
+    state.length = 0
+    words: Words = Words(U0, U0, U0)
+    random = state.random
+    if state.restarting:
+        words = _start_of(thread.learner)
     else:
-        counts[GAMES] += 1
-        words[GAME_RANDOM] = state
-        low, high, state = spawn(low, high, state, rules)
-    low, high, words[RANDOM] = spawn(low, high, state, rules)
-    return low, high
+        state.games += 1
+        state.game_random = random
+        words, random = spawn_words(words, random, thread.rules)
+    words, random = spawn_words(words, random, thread.rules)
+    state.random = random
+    return words
 
 
 @kernel
-def _choose_start(learner: Learner, starts: Any) -> None:
+def _draw_start(thread: LearningThread, starts: Any) -> None:
     """Let the next episode, which counts as a game, begin on one of the boards to start from."""
-    words, counts = learner.words, learner.counts
-    counts[GAMES] += 1
-    words[GAME_RANDOM] = words[RANDOM]
-    words[RANDOM], number = _next_random(words[RANDOM])
-    i = number % np.uint64(starts.shape[0])
-    words[START_LOW], words[START_HIGH], words[START_EXTRA] = starts[i, 0], starts[i, 1], starts[i, 2]
-    counts[RESTARTING] = 1
+    state: Any = thread.learner.state[0]
+    state.games += 1
+    state.game_random = state.random
+    random, number = compiled_next_random(state.random)
+    state.random = random
+    i: Any = number % np.uint64(starts.shape[0])
+    _set_start(read_words(starts, i), thread.learner)
 
 
 @kernel
-def _play_narrow(learner: Learner, tables: Any, rate: Rate, rules: Any, mode: int, scratch: Scratch) -> Any:
-    """Play an episode from its start while its boards are narrow; the score, and whether the game is over."""
-    after, reward = scratch.after, scratch.reward
-    low, high = _begin(learner, rules)
-    state = learner.words[RANDOM]
+def _play_on_words(thread: LearningThread) -> Any:
+    """Play an episode from its start while its boards fit words; the score, and whether the game is over."""
+    state: Any = thread.learner.state[0]
+    scratch = thread.scratch
+    words = _begin(thread)
+    random = state.random
     score = np.int64(0)
     last = np.float32(0)
     over = False
-    while learner.counts[LENGTH] < learner.reward.size:
-        slide_all(low, high, rules, after, reward)
-        for d in range(4):
-            if after[d, 0] != low or after[d, 1] != high:
-                prefetch_value(after[d, 0], after[d, 1], tables)
-        chosen = -1
-        best = np.float32(-np.inf)
-        best_value = np.float32(0)
-        for d in range(4):
-            if after[d, 0] != low or after[d, 1] != high:
-                worth = value(after[d, 0], after[d, 1], tables)
-                if np.float32(reward[d]) + worth > best:
-                    best = np.float32(reward[d]) + worth
-                    best_value = worth
-                    chosen = d
-        if mode == ONLINE and learner.counts[LENGTH] > 0:
-            target = best if chosen >= 0 else np.float32(0)
-            learn_step(learner, last, target, tables, rate, rules, scratch)
+    while state.length < thread.learner.path.rewards.size:
+        chosen, value = _choose_on_words(words, thread)
+        _learn_online(chosen, last, thread)
         if chosen < 0:
             over = True
             break
-        score += reward[chosen]
-        last = best_value
-        low, high = after[chosen, 0], after[chosen, 1]
-        _record(learner, low, high, _U0, reward[chosen])
-        if reward[chosen] >= 32768 and is_wide(low, high, tables.ranks, rules):
+        score += scratch.reward[chosen]
+        last = value
+        words = read_after(scratch.after, chosen)
+        _record(words, chosen, thread)
+        if scratch.reward[chosen] >= FIRST_HIGH_REWARD and is_high(words, thread.tables.ranks, thread.rules):
             break
-        low, high, state = spawn(low, high, state, rules)
-    learner.words[RANDOM] = state
+        words, random = spawn_words(words, random, thread.rules)
+    state.random = random
     return score, over
 
 
 @kernel
-def value_of(board: Any, tables: Any, rules: Any) -> Any:
-    """The value of an afterstate of uint8 [rows, columns], downgraded if need be."""
-    low, high, extra = split(board, rules)
-    if extra != _U0 or is_wide(low, high, tables.ranks, rules):
-        low, high = seen_as(low, high, extra, tables.ranks, rules)
-    return value(low, high, tables)
-
-
-@kernel
-def _play_wide(learner: Learner, tables: Any, rate: Rate, rules: Any, mode: int, scratch: Scratch) -> Any:
-    """Go on after the afterstate in ``scratch.board``, exactly; the score made, whether the game is over."""
-    board, after, reward = scratch.board, scratch.grids, scratch.reward
-    last = value_of(board, tables, rules)
-    state = grid.spawn(board, learner.words[RANDOM])
+def _play_on_grid(thread: LearningThread) -> Any:
+    """Play on from the afterstate in ``scratch.cells``, exactly; the score made, whether the game is over."""
+    state: Any = thread.learner.state[0]
+    scratch = thread.scratch
+    cells = scratch.cells
+    last = value_of_cells(cells, thread.tables, thread.rules)
+    random = grid.spawn_into(cells, state.random)
     score = np.int64(0)
     over = False
-    while learner.counts[LENGTH] < learner.reward.size:
-        chosen = -1
-        best = np.float32(-np.inf)
-        best_value = np.float32(0)
-        for d in range(4):
-            reward[d] = grid.slide_into(board, d, after[d])
-            if reward[d] >= 0:
-                worth = value_of(after[d], tables, rules)
-                if np.float32(reward[d]) + worth > best:
-                    best = np.float32(reward[d]) + worth
-                    best_value = worth
-                    chosen = d
-        if mode == ONLINE and learner.counts[LENGTH] > 0:
-            target = best if chosen >= 0 else np.float32(0)
-            learn_step(learner, last, target, tables, rate, rules, scratch)
+    while state.length < thread.learner.path.rewards.size:
+        chosen, value = _choose_on_grid(cells, thread)
+        _learn_online(chosen, last, thread)
         if chosen < 0:
             over = True
             break
-        score += reward[chosen]
-        last = best_value
-        grid.copy_into(after[chosen], board)
-        low, high, extra = split(board, rules)
-        _record(learner, low, high, extra, reward[chosen])
-        state = grid.spawn(board, state)
-    learner.words[RANDOM] = state
+        score += scratch.reward[chosen]
+        last = value
+        grid.copy_into(scratch.grids[chosen], cells)
+        _record(pack_words(cells, thread.rules), chosen, thread)
+        random = grid.spawn_into(cells, random)
+    state.random = random
     return score, over
 
 
 @kernel
-def _play(learner: Learner, tables: Any, rate: Rate, rules: Any, mode: int, scratch: Scratch) -> Any:
-    """Play one episode; its score, and whether the game is over (else the path is full)."""
-    words, counts = learner.words, learner.counts
-    if counts[RESTARTING] != 0 and (
-        words[START_EXTRA] != _U0 or is_wide(words[START_LOW], words[START_HIGH], tables.ranks, rules)
-    ):
-        counts[EPISODES] += 1
-        counts[LENGTH] = 0
-        join(words[START_LOW], words[START_HIGH], words[START_EXTRA], scratch.board, rules)
-        return _play_wide(learner, tables, rate, rules, mode, scratch)
-    score, over = _play_narrow(learner, tables, rate, rules, mode, scratch)
-    if over or counts[LENGTH] == learner.reward.size:
+def play_episode(thread: LearningThread) -> Any:
+    """Play one episode: a game from its start, or a restart if the learner's state says so.
+
+    Returns:
+        Its score, and whether the game is over (else the path is full).
+    """
+    state: Any = thread.learner.state[0]
+    start = _start_of(thread.learner)
+    if state.restarting != 0 and (start.extra != U0 or is_high(start, thread.tables.ranks, thread.rules)):
+        state.episodes += 1
+        state.length = 0
+        unpack_words(start, thread.scratch.cells, thread.rules)
+        return _play_on_grid(thread)
+    score, over = _play_on_words(thread)
+    if over or state.length == thread.learner.path.rewards.size:
         return score, over
-    t = counts[LENGTH] - 1
-    join(learner.path[t, 0], learner.path[t, 1], learner.path[t, 2], scratch.board, rules)
-    more, over = _play_wide(learner, tables, rate, rules, mode, scratch)
+    last = read_words(thread.learner.path.afterstates, state.length - 1)
+    unpack_words(last, thread.scratch.cells, thread.rules)
+    more, over = _play_on_grid(thread)
     return score + more, over
 
 
 @kernel
-def _prepare_restart(learner: Learner) -> None:
+def _prepare_restart(learner: Any) -> None:
     """Let the next episode start half-way along the path, unless that has become short."""
-    length = learner.counts[LENGTH]
-    learner.counts[RESTARTING] = 0
-    if length >= RESTART_BELOW:
-        learner.counts[RESTARTING] = 1
-        learner.words[START_LOW] = learner.path[length // 2, 0]
-        learner.words[START_HIGH] = learner.path[length // 2, 1]
-        learner.words[START_EXTRA] = learner.path[length // 2, 2]
+    state: Any = learner.state[0]
+    state.restarting = 0
+    if state.length >= RESTART_BELOW:
+        _set_start(read_words(learner.path.afterstates, state.length // 2), learner)
 
 
 @kernel
-def _top_of(learner: Learner, t: int, rules: Any, cells: Any) -> Any:
-    join(learner.path[t, 0], learner.path[t, 1], learner.path[t, 2], cells, rules)
+def _last_top(thread: LearningThread) -> Any:
+    """The largest exponent at the end of the path."""
+    cells = thread.scratch.cells
+    state: Any = thread.learner.state[0]
+    unpack_words(read_words(thread.learner.path.afterstates, state.length - 1), cells, thread.rules)
     rows, columns = cells.shape
     top = np.int64(0)
     for r in range(rows):
@@ -223,85 +263,63 @@ def _top_of(learner: Learner, t: int, rules: Any, cells: Any) -> Any:
 
 
 @kernel
-def run(
-    learner: Learner,
-    tables: Any,
-    rate: Rate,
-    rules: Any,
-    mode: int,
-    moves: int,
-    games: int,
-    starts: Any,
-    scores: Any,
-    tops: Any,
-    scratch: Scratch,
-) -> Any:
-    """Play and learn for a while.
+def learn_for_a_while(thread: LearningThread, starts: Any, quota: Quota, results: GameResults) -> Any:
+    """Play and learn until a quota is reached, the results are full, or a game is better than all before.
 
     Args:
-        learner: changed.
-        tables: the network; its weights change.
-        rate: its sums change.
-        rules: of the board.
-        mode: learn ``ONLINE``, or ``BACKWARD`` after each episode, and then restart half-way.
-        moves: stop after the episode in which this many moves have been made.
-        games: start no more games than this in all.
-        starts: uint64 [n, 3], afterstates that games begin on, drawn at random; none: they begin afresh.
-        scores: int64 [n], overwritten with the scores of games (restarts do not count); stops when full.
-        tops: int64 [n], overwritten with their largest exponents.
-        scratch: overwritten.
+        thread: changed.
+        starts: uint64 [n, 3], afterstates that games begin on, drawn at random; [0, 3] for fresh boards.
+        quota: when to stop.
+        results: overwritten with the games that ended; restarts do not count.
 
     Returns:
         How many games were written, and whether the last one is the best so far, by score or by tile: then
         the path is still its path.
     """
-    counts = learner.counts
-    until = counts[MOVES] + moves
+    state: Any = thread.learner.state[0]
+    until = state.moves + quota.moves
     written = 0
-    while counts[MOVES] < until and written < scores.size and (counts[RESTARTING] or counts[GAMES] < games):
-        restarted = counts[RESTARTING]
+    while (
+        state.moves < until
+        and written < results.scores.size
+        and (state.restarting or state.games < quota.games)
+    ):
+        restarted = state.restarting
         if not restarted and starts.shape[0] > 0:
-            _choose_start(learner, starts)
-        score, over = _play(learner, tables, rate, rules, mode, scratch)
-        length = counts[LENGTH]
-        counts[MOVES] += length
-        counts[RESTARTING] = 0
-        if mode == BACKWARD:
-            learn_backward(learner, not over, tables, rate, rules, scratch)
-            _prepare_restart(learner)
+            _draw_start(thread, starts)
+        score, over = play_episode(thread)
+        state.moves += state.length
+        state.restarting = 0
+        if thread.when == LearnWhen.BACKWARD:
+            learn_backward(not over, thread)
+            _prepare_restart(thread.learner)
         if restarted:
             continue
-        top = _top_of(learner, length - 1, rules, scratch.board)
-        scores[written] = score
-        tops[written] = top
+        top = _last_top(thread)
+        results.scores[written] = score
+        results.tops[written] = top
         written += 1
-        if score > counts[BEST_SCORE] or top > counts[BEST_TOP]:
-            counts[BEST_SCORE] = max(score, counts[BEST_SCORE])
-            counts[BEST_TOP] = max(top, counts[BEST_TOP])
+        if score > state.best_score or top > state.best_top:
+            state.best_score = max(score, state.best_score)
+            state.best_top = max(top, state.best_top)
             return written, True
     return written, False
 
 
 @kernel
-def play_games(
-    learner: Learner, tables: Any, rate: Rate, rules: Any, states: Any, results: Any, scratch: Scratch
-) -> None:
+def play_for_results(thread: LearningThread, states: Any, results: Any) -> None:
     """Play games greedily, learning nothing.
 
     Args:
-        learner: its path is overwritten with each game's.
-        tables: the network.
-        rate: not used.
-        rules: of the board.
-        states: uint64 [games], the generator's first state in each.
-        results: int64 [games, 3], overwritten with score, largest exponent and moves.
-        scratch: overwritten.
+        thread: its path is overwritten with each game's.
+        states: uint64 [games], first state of the generator in each game.
+        results: int64 [games, 3], overwritten with score, largest exponent and number of moves.
     """
+    state: Any = thread.learner.state[0]
     for g in range(states.size):
-        learner.words[RANDOM] = states[g]
-        learner.counts[RESTARTING] = 0
-        score, _ = _play(learner, tables, rate, rules, NEVER, scratch)
-        length = learner.counts[LENGTH]
+        state.random = states[g]
+        state.restarting = 0
+        score, _ = play_episode(thread)
         results[g, 0] = score
-        results[g, 1] = _top_of(learner, length - 1, rules, scratch.board)
-        results[g, 2] = length
+        results[g, 1] = _last_top(thread)
+        results[g, 2] = state.length

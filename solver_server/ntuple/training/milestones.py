@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
-from game2048.board import Board
 from game2048.direction import DIRECTIONS
 from game2048.spawn import Spawner
 from recordings.record import GameRecord, Move, build_record
-from solver_server.ntuple.network_ops import join
-from solver_server.ntuple.training import td_kernels
 from solver_server.ntuple.training.td_kernels import Learner
 from solver_server.ntuple.training.training_state import Training
 
@@ -50,18 +45,15 @@ def replay(learner: Learner, training: Training) -> GameRecord:
     """The last game of a learner, from its path and the state of the generator when it started."""
     pattern = training.network.pattern
     spawner = Spawner(0)
-    spawner.state = int(learner.words[td_kernels.GAME_RANDOM])
+    spawner.state = learner.get("game_random")
     board = spawner.start(pattern.rows, pattern.columns)
     moves: list[Move] = []
     score = 0
-    cells = np.empty((pattern.rows, pattern.columns), dtype=np.uint8)
-    for t in range(int(learner.counts[td_kernels.LENGTH])):
-        low, high, extra = learner.path[t]
-        join(low, high, extra, cells, training.rules)
-        after = Board(pattern.rows, pattern.columns, cells.tobytes())
-        direction = next(d for d in DIRECTIONS if board.slide(d).afterstate == after)
+    for t in range(learner.get("length")):
+        direction = DIRECTIONS[learner.path.directions[t]]
+        slide = board.slide(direction)
         moves.append(Move.of(board, direction, score))
-        score += int(learner.reward[t])
-        board = spawner.spawn(after)
+        score += slide.reward
+        board = spawner.spawn(slide.afterstate)
     name = f"ntuple {pattern.name}, {training.games} games old"
     return build_record(moves, board, score, "game_over", source="self-play", solver=name)

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from game2048.errors import SolverError
 from game2048.kernels.transitions import find_facts
+from game2048.kernels.word_ops import make_move_rules, pack_words
 from recordings.datasets.dataset_file import read_games
-from solver_server.ntuple.network_ops import make_rules, split
 
 Starts = npt.NDArray[np.uint64]
 
@@ -36,14 +36,14 @@ def read_starts(path: Path, rows: int, columns: int, least: int = 0) -> Starts:
         RecordError: the file cannot be read.
         SolverError: it holds no such board.
     """
-    rules = make_rules(rows, columns)
+    rules = make_move_rules(rows, columns)
     found: list[tuple[int, int, int]] = []
     for game in read_games(path):
         if game.size != (rows, columns) or game.cells.max() < least:
             continue
         facts = find_facts(game.cells, game.directions)
         usable = (facts.after.max(axis=(1, 2)) >= least) & (facts.reward >= 0)
-        found += (split(after, rules) for after in facts.after[usable])
+        found += (tuple(pack_words(after, rules)) for after in facts.after[usable])
     if not found:
         above = f" with a {1 << least} or more" if least else ""
         raise SolverError(

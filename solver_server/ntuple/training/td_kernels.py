@@ -1,11 +1,12 @@
 """How a network learns from a game: kernels.
 
 The afterstates and rewards of a game are kept as its *path*, and the network learns along it: while the game
-is played (TD(0), TC(0)) or from its end backwards (TC(λ)).
+is played (TD(0), TC(0)), or from its end backwards (TC(λ)).
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,69 +14,136 @@ import numpy.typing as npt
 
 from game2048.kernels.intrinsics import prefetch
 from game2048.kernels.jit import kernel
-from solver_server.ntuple.network_ops import active_entries, is_wide, seen_as
+from game2048.kernels.word_ops import MoveRules
+from game2048.kernels.words import U1, U2, U3, Words, read_words
+from solver_server.ntuple.network import NetworkTables
+from solver_server.ntuple.network_ops import list_entries, lowered_if_high
 
 # No 4×4 game is longer: its tiles sum to less than 2**18, and every spawn adds at least 2.
 PATH_CAPACITY = 1 << 17
 
-# Layout of `Learner.words`
-RANDOM, GAME_RANDOM, START_LOW, START_HIGH, START_EXTRA = range(5)
-# Layout of `Learner.counts`
-GAMES, EPISODES, MOVES, BEST_SCORE, BEST_TOP, RESTARTING, LENGTH, FAULTS = range(8)
+_WORD_FIELDS = ("random", "game_random", "start_low", "start_high", "start_extra")
+_COUNT_FIELDS = ("games", "episodes", "moves", "best_score", "best_top", "restarting", "length", "faults")
 
-_U0 = np.uint64(0)
+LEARNER_STATE = np.dtype(
+    [(name, np.uint64) for name in _WORD_FIELDS] + [(name, np.int64) for name in _COUNT_FIELDS]
+)
+"""What a learning thread remembers between episodes.
+
+* ``random``: state of the generator; ``game_random``: its state when the present game started;
+* ``start_low``, ``start_high``, ``start_extra``: afterstate that the next episode restarts from;
+* ``games``: number of games started; ``episodes``: the same, restarts included; ``moves``: moves made;
+* ``best_score``, ``best_top``: the best score and the largest exponent so far;
+* ``restarting``: 1 if the next episode is a restart;
+* ``length``: length of the path;
+* ``faults``: number of TD errors that were not finite.
+"""
+
+
+class LearnWhen(IntEnum):
+    """When a network learns from a game."""
+
+    NEVER = 0
+    ONLINE = 1
+    """After each move, from the next one: TD(0), TC(0)."""
+    BACKWARD = 2
+    """After each episode, from its end: TC(λ); then the game restarts half-way."""
+
+
+class GamePath(NamedTuple):
+    """The moves of the present episode.
+
+    Attributes:
+        afterstates: uint64 [capacity, 3], as `Words`.
+        rewards: int64 [capacity], merge reward of each move.
+        directions: uint8 [capacity], index of each direction.
+        worths: float32 [capacity, 4], reward + value of all directions at each move, NaN where illegal;
+            [0, 4] where nobody asks for them.
+    """
+
+    afterstates: npt.NDArray[np.uint64]
+    rewards: npt.NDArray[np.int64]
+    directions: npt.NDArray[np.uint8]
+    worths: npt.NDArray[np.float32]
 
 
 class Learner(NamedTuple):
-    """What one learning thread owns besides the shared weights.
+    """What one learning thread owns, besides the weights that all share.
 
     Attributes:
-        words: uint64 [5], the generator's state, its state when the present game started, and the afterstate
-            (three words) that the next episode restarts from.
-        counts: int64 [8], games started, episodes (restarts included), moves, the best score and exponent
-            so far, whether the next episode is a restart, the length of the path, TD errors that were no
-            number.
-        path: uint64 [capacity, 3], its afterstates.
-        reward: int64 [capacity], of the move that led to each.
+        state: records [1], see `LEARNER_STATE`.
+        path: the moves of the present episode.
     """
 
-    words: npt.NDArray[np.uint64]
-    counts: npt.NDArray[np.int64]
-    path: npt.NDArray[np.uint64]
-    reward: npt.NDArray[np.int64]
+    state: npt.NDArray[np.void]
+    path: GamePath
+
+    def get(self, field: str) -> int:
+        """Read a field of the state."""
+        return int(self.state[field][0])
+
+    def put(self, field: str, value: int) -> None:
+        """Write a field of the state."""
+        self.state[field][0] = value
 
 
-class Scratch(NamedTuple):
+class LearningScratch(NamedTuple):
     """Working memory of a thread.
 
     Attributes:
-        entries: uint64 [2, active weights].
-        after: uint64 [4, 2], afterstates; zero where they have no second word.
-        reward: int64 [4].
-        board: uint8 [rows, columns].
+        entries: uint64 [2, active weights], indices of the weights of two afterstates.
+        after: uint64 [4, 2], low and high words of the afterstates.
+        reward: int64 [4], rewards of the directions.
+        worth: float32 [4], reward + value of the directions; NaN where illegal.
+        cells: uint8 [rows, columns], a board.
         grids: uint8 [4, rows, columns], afterstates.
     """
 
     entries: npt.NDArray[np.uint64]
     after: npt.NDArray[np.uint64]
     reward: npt.NDArray[np.int64]
-    board: npt.NDArray[np.uint8]
+    worth: npt.NDArray[np.float32]
+    cells: npt.NDArray[np.uint8]
     grids: npt.NDArray[np.uint8]
 
 
 class Rate(NamedTuple):
-    """How far a weight moves.
+    """How far a TD error moves a weight.
 
     Attributes:
-        sums: float32 [2 · entries], E and A of each weight side by side (temporal coherence), or empty for a
-            fixed rate.
-        step: what the TD error is multiplied by (before the weight's own rate |E| / A).
+        sums: float32 [2 · entries], E and A of each weight side by side (temporal coherence); [0] for a fixed
+            rate.
+        step: factor of the TD error, before the weight's own rate |E| / A.
         decay: λ.
     """
 
     sums: npt.NDArray[np.float32]
     step: np.float32
     decay: np.float32
+
+
+NO_RATE = Rate(np.zeros(0, dtype=np.float32), np.float32(0), np.float32(0))
+"""For play that learns nothing."""
+
+
+class LearningThread(NamedTuple):
+    """Everything that one thread plays and learns with, as kernels take it.
+
+    Attributes:
+        learner: its state and its path, changed.
+        tables: the network; its weights change.
+        rules: slides of the board.
+        rate: learning rate; its sums change.
+        scratch: working memory.
+        when: when the network learns.
+    """
+
+    learner: Learner
+    tables: NetworkTables
+    rules: MoveRules
+    rate: Rate
+    scratch: LearningScratch
+    when: LearnWhen
 
 
 @kernel
@@ -89,15 +157,14 @@ def update(entries: Any, error: np.float32, tables: Any, rate: Rate) -> None:
             w[entries[j]] += step
         return
     size = abs(error)
-    one = np.uint64(1)
     for j in range(entries.size):
         i = entries[j]
-        e = sums[i << one]
-        a = sums[(i << one) + one]
+        e = sums[i << U1]
+        a = sums[(i << U1) + U1]
         own = abs(e) / a if a > np.float32(0) else np.float32(1)
         w[i] += step * own
-        sums[i << one] = e + error
-        sums[(i << one) + one] = a + size
+        sums[i << U1] = e + error
+        sums[(i << U1) + U1] = a + size
 
 
 @kernel
@@ -119,104 +186,131 @@ def _sum(entries: Any, weights: Any) -> np.float32:
 
 
 @kernel
-def _find(learner: Learner, t: int, tables: Any, rate: Rate, rules: Any, entries: Any) -> None:
-    """The active entries of an afterstate of the path, asked into the caches."""
-    low, high = _seen(learner, t, tables, rules)
-    active_entries(low, high, tables, entries)
-    weights = np.uint64(tables.weights.ctypes.data)
-    sums = np.uint64(rate.sums.ctypes.data)
+def _seen(t: int, thread: LearningThread) -> Words:
+    """The afterstate number ``t`` of the path, as the tables read it."""
+    return lowered_if_high(read_words(thread.learner.path.afterstates, t), thread.tables, thread.rules)
+
+
+@kernel
+def _find(t: int, entries: Any, thread: LearningThread) -> None:
+    """List the active entries of an afterstate of the path, and ask for their cache lines."""
+    list_entries(_seen(t, thread), thread.tables, entries)
+    weights = np.uint64(thread.tables.weights.ctypes.data)
+    sums = np.uint64(thread.rate.sums.ctypes.data)
     for j in range(entries.size):
-        prefetch(weights + (entries[j] << np.uint64(2)))
-        if rate.sums.size:
-            prefetch(sums + (entries[j] << np.uint64(3)))
+        prefetch(weights + (entries[j] << U2))
+        if thread.rate.sums.size:
+            prefetch(sums + (entries[j] << U3))
 
 
 @kernel
-def _seen(learner: Learner, t: int, tables: Any, rules: Any) -> Any:
-    """The words of an afterstate of the path as the tables see it, downgraded if need be."""
-    low, high, extra = learner.path[t, 0], learner.path[t, 1], learner.path[t, 2]
-    if extra != _U0 or is_wide(low, high, tables.ranks, rules):
-        low, high = seen_as(low, high, extra, tables.ranks, rules)
-    return low, high
-
-
-@kernel
-def learn_backward(
-    learner: Learner, cut: bool, tables: Any, rate: Rate, rules: Any, scratch: Scratch
-) -> None:
+def learn_backward(cut: bool, thread: LearningThread) -> None:
     """Learn from the whole path, last afterstate first.
 
     With z = 0 after the last afterstate, every one before it has the target
     z ← next reward + λ · z + (1 − λ) · (updated value of the next afterstate).
 
     Args:
-        learner: its path is read.
         cut: whether the game goes on after the path; then the last afterstate keeps its value.
-        tables: changed.
-        rate: changed.
-        rules: of the board.
-        scratch: of this thread.
+        thread: its weights and sums change.
 
     Source: Matsuzaki, "Developing a 2048 player with backward temporal coherence learning and restart",
     ACG 2017, doi:10.1007/978-3-319-71649-7_15.
     """
+    state: Any = thread.learner.state[0]
+    tables = thread.tables
     target = np.float64(0)
-    length = learner.counts[LENGTH]
-    keep = np.float64(rate.decay)
+    length = state.length
+    keep = np.float64(thread.rate.decay)
     for t in range(length - 1, -1, -1):
-        entries = scratch.entries[t & 1]
+        entries = thread.scratch.entries[t & 1]
         if t == length - 1:
-            _find(learner, t, tables, rate, rules, entries)
+            _find(t, entries, thread)
             if cut:
                 target = np.float64(_sum(entries, tables.weights) * tables.scale)
         if t > 0:
-            _find(learner, t - 1, tables, rate, rules, scratch.entries[(t - 1) & 1])
+            _find(t - 1, thread.scratch.entries[(t - 1) & 1], thread)
         error = np.float32(target - np.float64(_sum(entries, tables.weights) * tables.scale))
         if not np.isfinite(error):
-            learner.counts[FAULTS] += 1
+            state.faults += 1
             return
-        update(entries, error, tables, rate)
+        update(entries, error, tables, thread.rate)
         updated = np.float64(_sum(entries, tables.weights) * tables.scale)
-        target = learner.reward[t] + keep * target + (1 - keep) * updated
+        target = thread.learner.path.rewards[t] + keep * target + (1 - keep) * updated
 
 
 @kernel
-def learn_step(
-    learner: Learner, before: Any, target: Any, tables: Any, rate: Rate, rules: Any, scratch: Scratch
-) -> None:
-    """Move the last afterstate of the path from its value before towards a target (TD(0))."""
-    entries = scratch.entries[0]
-    low, high = _seen(learner, learner.counts[LENGTH] - 1, tables, rules)
-    active_entries(low, high, tables, entries)
-    error = np.float32(target - before)
-    if np.isfinite(error):
-        update(entries, error, tables, rate)
-    else:
-        learner.counts[FAULTS] += 1
-
-
-def make_learner(state: int) -> Learner:
-    """A thread's own memory, before its first game.
+def learn_step(before: Any, target: Any, thread: LearningThread) -> None:
+    """Move the last afterstate of the path towards a target (TD(0)).
 
     Args:
-        state: the generator's.
+        before: its value when it was chosen.
+        target: reward + value of the next afterstate; 0 if the game is over.
+        thread: its weights and sums change.
+
+    Source: Szubert & Jaśkowski, IEEE CIG 2014, doi:10.1109/CIG.2014.6932907.
     """
-    words = np.zeros(5, dtype=np.uint64)
-    words[RANDOM] = state
-    return Learner(
-        words,
-        np.zeros(8, dtype=np.int64),
-        np.zeros((PATH_CAPACITY, 3), dtype=np.uint64),
-        np.zeros(PATH_CAPACITY, dtype=np.int64),
+    state: Any = thread.learner.state[0]
+    entries = thread.scratch.entries[0]
+    list_entries(_seen(state.length - 1, thread), thread.tables, entries)
+    error = np.float32(target - before)
+    if np.isfinite(error):
+        update(entries, error, thread.tables, thread.rate)
+    else:
+        state.faults += 1
+
+
+def make_path(capacity: int, *, worths: bool = False) -> GamePath:
+    """Make memory for the moves of an episode.
+
+    Args:
+        capacity: most moves that fit.
+        worths: whether the worth of all directions is kept.
+    """
+    return GamePath(
+        np.zeros((capacity, 3), dtype=np.uint64),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.uint8),
+        np.zeros((capacity if worths else 0, 4), dtype=np.float32),
     )
 
 
-def make_scratch(rows: int, columns: int, active: int) -> Scratch:
-    """Working memory for a board of that size and that many active weights."""
-    return Scratch(
+def make_learner(random: int, path: GamePath | None = None) -> Learner:
+    """Make the memory of a thread before its first game.
+
+    Args:
+        random: state of the generator.
+        path: memory for its moves; by default for the longest 4×4 game.
+    """
+    learner = Learner(np.zeros(1, dtype=LEARNER_STATE), path or make_path(PATH_CAPACITY))
+    learner.put("random", random)
+    return learner
+
+
+def saved_state(learner: Learner) -> tuple[list[int], list[int]]:
+    """The state as checkpoints hold it: the words, and the counts."""
+    return [learner.get(name) for name in _WORD_FIELDS], [learner.get(name) for name in _COUNT_FIELDS]
+
+
+def restore_state(learner: Learner, words: list[int], counts: list[int]) -> None:
+    """Set the state as a checkpoint holds it.
+
+    Raises:
+        ValueError: the lists have another length.
+        OverflowError: a number does not fit its field.
+    """
+    for names, numbers in ((_WORD_FIELDS, words), (_COUNT_FIELDS, counts)):
+        for name, number in zip(names, numbers, strict=True):
+            learner.put(name, number)
+
+
+def make_scratch(rows: int, columns: int, active: int) -> LearningScratch:
+    """Make working memory for a board of some size and for some number of active weights."""
+    return LearningScratch(
         np.zeros((2, active), dtype=np.uint64),
         np.zeros((4, 2), dtype=np.uint64),
         np.zeros(4, dtype=np.int64),
+        np.zeros(4, dtype=np.float32),
         np.zeros((rows, columns), dtype=np.uint8),
         np.zeros((4, rows, columns), dtype=np.uint8),
     )

@@ -10,15 +10,16 @@ import msgspec
 import numpy as np
 
 from game2048.errors import SolverError
-from solver_server.ntuple.files.native import SUFFIX
-from solver_server.ntuple.training.training_state import LEARNER_SUFFIX, Training
+from solver_server.ntuple.files.native import WEIGHTS_SUFFIX
+from solver_server.ntuple.training.learner_file import LEARNER_SUFFIX
+from solver_server.ntuple.training.training_state import Training
 
 LOG_NAME = "training.jsonl"
 REACHED = range(11, 18)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TrainingPlan:
     """What a training run is to do.
 
     Attributes:
@@ -79,7 +80,7 @@ class Watch:
     should_stop: Callable[[], bool] = lambda: False
 
 
-def train(training: Training, plan: Plan, watch: Watch) -> Path:
+def run_training(training: Training, plan: TrainingPlan, watch: Watch) -> Path:
     """Learn until the plan's end or a wish to stop, then save.
 
     Returns:
@@ -119,16 +120,16 @@ def train(training: Training, plan: Plan, watch: Watch) -> Path:
     return saved or checkpoint(training, plan)
 
 
-def _is_due(training: Training, plan: Plan, games: int, seconds: float) -> bool:
+def _is_due(training: Training, plan: TrainingPlan, games: int, seconds: float) -> bool:
     """Whether a checkpoint is, the last one having been at so many games and seconds."""
     if plan.checkpoint_interval is not None and training.games - games >= plan.checkpoint_interval:
         return True
     return training.total_seconds - seconds >= plan.checkpoint_seconds
 
 
-def checkpoint(training: Training, plan: Plan) -> Path:
+def checkpoint(training: Training, plan: TrainingPlan) -> Path:
     """Save, then remove all but the last few checkpoints; the weights file."""
-    path = plan.out / f"checkpoint-{training.games:09d}{SUFFIX}"
+    path = plan.out / f"checkpoint-{training.games:09d}{WEIGHTS_SUFFIX}"
     training.save(path)
     for old in checkpoints(plan.out)[: -plan.kept]:
         old.with_suffix(LEARNER_SUFFIX).unlink(missing_ok=True)
@@ -138,7 +139,7 @@ def checkpoint(training: Training, plan: Plan) -> Path:
 
 def checkpoints(folder: Path) -> list[Path]:
     """The weights files of the checkpoints in a folder, oldest first; those that are complete."""
-    found = sorted(folder.glob(f"checkpoint-*{SUFFIX}"))
+    found = sorted(folder.glob(f"checkpoint-*{WEIGHTS_SUFFIX}"))
     return [path for path in found if path.with_suffix(LEARNER_SUFFIX).exists()]
 
 

@@ -8,88 +8,51 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from game2048.errors import SolverError
+from game2048.kernels.word_ops import MoveRules, make_move_rules
 from game2048.spawn import game_state
-from solver_server import array_file
 from solver_server.ntuple.files import native
-from solver_server.ntuple.files.native import Network, Phase
-from solver_server.ntuple.network import active_weights, new_weights, scale_of
-from solver_server.ntuple.network_ops import Rules, make_rules
-from solver_server.ntuple.patterns import Pattern, with_stages
-from solver_server.ntuple.training import episodes, td_kernels
+from solver_server.ntuple.network import Network, Phase, new_weights
+from solver_server.ntuple.patterns import Pattern, active_weights, scale_of, with_stages
+from solver_server.ntuple.training.episodes import GameResults, Quota, learn_for_a_while
+from solver_server.ntuple.training.learner_file import (
+    LearnerHeader,
+    Sums,
+    read_learner,
+    sums_size,
+    write_learner,
+)
+from solver_server.ntuple.training.settings import Settings
 from solver_server.ntuple.training.start_boards import Starts, no_starts
 from solver_server.ntuple.training.td_kernels import (
-    BEST_SCORE,
-    BEST_TOP,
-    FAULTS,
-    GAMES,
-    RESTARTING,
     Learner,
+    LearningThread,
+    LearnWhen,
     Rate,
     make_learner,
     make_scratch,
+    restore_state,
+    saved_state,
 )
 
-METHODS = ("backward", "tc", "td0")
-LEARNER_SUFFIX = ".learner"
 _PIECE_MOVES = 200_000
 _BUFFER_GAMES = 1 << 14
+_KEPT_IN_A_NEW_PHASE = (
+    "random",
+    "game_random",
+    "start_low",
+    "start_high",
+    "start_extra",
+    "best_score",
+    "best_top",
+    "restarting",
+)
+_WHEN = {"backward": LearnWhen.BACKWARD, "tc": LearnWhen.ONLINE, "td0": LearnWhen.ONLINE}
 
-Numbers = npt.NDArray[np.int64]
-
-
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """How a network learns.
-
-    Attributes:
-        method: ``backward`` (TC(λ) from the end of each game, with restarts), ``tc`` (TC(0)) or ``td0``.
-        rate: TD(0): what every active weight moves by per point of error; TC: β, shared over the active
-            weights.
-        trace: λ of ``backward``.
-        initial_value: of every board before learning (optimistic initialisation).
-        decay_interval: games after which the rate is multiplied by ``decay_factor``; 0 for never.
-        decay_factor: see there.
-        seed: of the games.
-        threads: that learn at once, without locks; more than one is not reproducible.
-        starts: in words, the boards that games begin on; empty where they begin afresh.
-    """
-
-    method: str = "backward"
-    rate: float = 1.0
-    trace: float = 0.5
-    initial_value: float = 0.0
-    decay_interval: int = 0
-    decay_factor: float = 0.5
-    seed: int = 0
-    threads: int = 1
-    starts: str = ""
-
-
-class LearnerHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """The header of the file beside a checkpoint's weights; its payload is `Rate.sums`.
-
-    Attributes:
-        weights_sha256: the digest of the weights it belongs to.
-        settings: of the training.
-        words: `Learner.words` of each thread.
-        counts: `Learner.counts` of each thread.
-        seconds: learned so far in this phase.
-        earlier: phases of training before this one.
-        pending: score and largest exponent of the games since the last row of the log.
-    """
-
-    kind: str = "learner"
-    weights_sha256: str
-    settings: Settings
-    words: list[list[int]]
-    counts: list[list[int]]
-    seconds: float
-    earlier: tuple[Phase, ...] = ()
-    pending: list[tuple[int, int]] = []
+_Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +65,8 @@ class Piece:
         best: threads whose last path is a game that was better than all before, by score or by tile.
     """
 
-    scores: Numbers
-    tops: Numbers
+    scores: _Numbers
+    tops: _Numbers
     best: tuple[int, ...]
 
 
@@ -112,52 +75,52 @@ class Training:
     """A training run in memory.
 
     Attributes:
-        network: being trained, in place.
-        settings: as started.
-        sums: float32 [2 · entries], E and A of every weight side by side; empty for TD(0).
-        learners: one a thread.
-        seconds: of learning so far in this phase.
+        network: the network, trained in place.
+        settings: how it learns.
+        sums: E and A of every weight (`learner_file.Sums`).
+        learners: memory of each thread.
+        seconds: time spent learning in this phase.
         earlier: phases before this one.
         pending: score and largest exponent of the games since the last row of the log.
-        starts: what ``settings.starts`` names: uint64 [n, 3], see `episodes.run`. Not saved.
-        rules: of the board.
+        starts: boards that ``settings.starts`` describes, uint64 [n, 3]; not saved.
+        rules: slides of the board.
     """
 
     network: Network
     settings: Settings
-    sums: npt.NDArray[np.float32]
+    sums: Sums
     learners: list[Learner]
     seconds: float = 0.0
     earlier: tuple[Phase, ...] = ()
     pending: list[tuple[int, int]] = field(default_factory=list)
     starts: Starts = field(default_factory=no_starts)
-    rules: Rules = field(init=False)
+    rules: MoveRules = field(init=False)
 
     def __post_init__(self) -> None:
-        self.rules = make_rules(self.network.pattern.rows, self.network.pattern.columns)
+        self.rules = make_move_rules(self.network.pattern.rows, self.network.pattern.columns)
 
     @classmethod
     def start(cls, pattern: Pattern, settings: Settings) -> Training:
         """A new run, from fresh weights."""
         network = Network(pattern, new_weights(pattern, settings.initial_value))
-        sums = np.zeros(0 if settings.method == "td0" else 2 * pattern.entries, dtype=np.float32)
+        sums = np.zeros(sums_size(pattern, settings.method), dtype=np.float32)
         return cls(network, settings, sums, _new_learners(settings))
 
     # -- where it stands ----------------------------------------------------------------------------------
 
-    def total(self, which: int) -> int:
-        """The sum of one of the counts of `Learner` over the threads, in this phase."""
-        return sum(int(learner.counts[which]) for learner in self.learners)
+    def total(self, field: str) -> int:
+        """Add up a field of `td_kernels.LEARNER_STATE` over the threads, in this phase."""
+        return sum(learner.get(field) for learner in self.learners)
 
     @property
     def games(self) -> int:
         """Games started in all phases."""
-        return sum(phase.games for phase in self.earlier) + self.total(GAMES)
+        return sum(phase.games for phase in self.earlier) + self.total("games")
 
     @property
     def moves(self) -> int:
         """Moves made in all phases, restarts included."""
-        return sum(phase.moves for phase in self.earlier) + self.total(td_kernels.MOVES)
+        return sum(phase.moves for phase in self.earlier) + self.total("moves")
 
     @property
     def total_seconds(self) -> float:
@@ -167,7 +130,7 @@ class Training:
     @property
     def between_games(self) -> bool:
         """Whether every game started so far is over, with its restarts."""
-        return not any(learner.counts[RESTARTING] for learner in self.learners)
+        return not any(learner.get("restarting") for learner in self.learners)
 
     def phase(self) -> Phase:
         """This run as a phase of the network's history."""
@@ -175,9 +138,9 @@ class Training:
             method=self.settings.method,
             rate=self.settings.rate,
             trace=self.settings.trace if self.settings.method == "backward" else 0.0,
-            games=self.total(GAMES),
-            episodes=self.total(td_kernels.EPISODES),
-            moves=self.total(td_kernels.MOVES),
+            games=self.total("games"),
+            episodes=self.total("episodes"),
+            moves=self.total("moves"),
             seconds=round(self.seconds, 3),
             threads=self.settings.threads,
             seed=self.settings.seed,
@@ -197,13 +160,13 @@ class Training:
                 f"training by {self.settings.method} cannot go on by {settings.method}: their states differ; "
                 "start a new run"
             )
-        if self.total(td_kernels.EPISODES):
+        if self.total("episodes"):
             self.earlier = (*self.earlier, self.phase())
         self.seconds = 0.0
         learners = _new_learners(settings)
         for new, old in zip(learners, self.learners, strict=False):
-            new.words[:] = old.words
-            new.counts[[BEST_SCORE, BEST_TOP, RESTARTING]] = old.counts[[BEST_SCORE, BEST_TOP, RESTARTING]]
+            for name in _KEPT_IN_A_NEW_PHASE:
+                new.put(name, old.get(name))
         self.learners = learners
         self.settings = settings
 
@@ -234,7 +197,7 @@ class Training:
         settings, pattern = self.settings, self.network.pattern
         step = settings.rate
         if settings.decay_interval:
-            step *= settings.decay_factor ** (self.total(GAMES) // settings.decay_interval)
+            step *= settings.decay_factor ** (self.total("games") // settings.decay_interval)
         if settings.method != "td0":
             step /= active_weights(pattern) * scale_of(pattern)
         return Rate(self.sums, np.float32(step), np.float32(settings.trace))
@@ -249,12 +212,12 @@ class Training:
         """
         started = time.perf_counter()
         if self.settings.decay_interval:
-            interval, begun = self.settings.decay_interval, self.total(GAMES)
+            interval, begun = self.settings.decay_interval, self.total("games")
             games = min(games, self.games - begun + (begun // interval + 1) * interval)
         rate = self.rate()
         shares = _shares(max(games - self.games, 0), len(self.learners))
 
-        def learn(thread: int) -> tuple[Numbers, Numbers, bool]:
+        def learn(thread: int) -> tuple[_Numbers, _Numbers, bool]:
             return self._learn(thread, rate, moves, shares[thread])
 
         if len(self.learners) == 1:
@@ -263,7 +226,7 @@ class Training:
             with ThreadPoolExecutor(len(self.learners)) as pool:
                 results = list(pool.map(learn, range(len(self.learners))))
         self.seconds += time.perf_counter() - started
-        if self.total(FAULTS):
+        if self.total("faults"):
             raise SolverError(
                 f"after {self.games} games the values are no longer numbers: the learning rate "
                 f"{self.settings.rate} is too large for this network; start again with a smaller one"
@@ -279,33 +242,34 @@ class Training:
         for thread in range(len(self.learners)):
             self._learn(thread, self.rate(), 0, 0)
 
-    def _learn(self, thread: int, rate: Rate, moves: int, share: int) -> tuple[Numbers, Numbers, bool]:
-        pattern, learner = self.network.pattern, self.learners[thread]
-        scores = np.empty(_BUFFER_GAMES, dtype=np.int64)
-        tops = np.empty(_BUFFER_GAMES, dtype=np.int64)
-        written, best = episodes.run(
-            learner,
-            self.network.tables(),
-            rate,
-            self.rules,
-            episodes.BACKWARD if self.settings.method == "backward" else episodes.ONLINE,
-            moves,
-            int(learner.counts[GAMES]) + share,
-            self.starts,
-            scores,
-            tops,
-            make_scratch(pattern.rows, pattern.columns, active_weights(pattern)),
+    def thread(self, number: int, rate: Rate) -> LearningThread:
+        """Everything that one of the threads learns with, as kernels take it."""
+        pattern = self.network.pattern
+        return LearningThread(
+            learner=self.learners[number],
+            tables=self.network.tables(),
+            rules=self.rules,
+            rate=rate,
+            scratch=make_scratch(pattern.rows, pattern.columns, active_weights(pattern)),
+            when=_WHEN[self.settings.method],
         )
-        return scores[:written], tops[:written], best
+
+    def _learn(self, number: int, rate: Rate, moves: int, share: int) -> tuple[_Numbers, _Numbers, bool]:
+        quota = Quota(moves, self.learners[number].get("games") + share)
+        results = GameResults(
+            np.empty(_BUFFER_GAMES, dtype=np.int64), np.empty(_BUFFER_GAMES, dtype=np.int64)
+        )
+        written, best = learn_for_a_while(self.thread(number, rate), self.starts, quota, results)
+        return results.scores[:written], results.tops[:written], best
 
     def _share_best(self, candidates: list[int]) -> tuple[int, ...]:
         """Of threads that beat their own best, those that beat the others' too; then all know the best."""
         best = []
-        for which in (BEST_SCORE, BEST_TOP):
-            record = max(int(learner.counts[which]) for learner in self.learners)
-            best += [thread for thread in candidates if self.learners[thread].counts[which] == record][:1]
+        for name in ("best_score", "best_top"):
+            record = max(learner.get(name) for learner in self.learners)
+            best += [thread for thread in candidates if self.learners[thread].get(name) == record][:1]
             for learner in self.learners:
-                learner.counts[which] = record
+                learner.put(name, record)
         return tuple(dict.fromkeys(best))
 
     # -- checkpoints --------------------------------------------------------------------------------------
@@ -313,79 +277,47 @@ class Training:
     def save(self, path: Path) -> None:
         """Write the weights, then the learner's state beside them; each file complete or not at all."""
         history = (*self.earlier, self.phase())
-        digest = native.save(path, Network(self.network.pattern, self.network.weights, history))
+        digest = native.save_weights(path, Network(self.network.pattern, self.network.weights, history))
+        words, counts = zip(*map(saved_state, self.learners), strict=True)
         header = LearnerHeader(
             weights_sha256=digest,
             settings=self.settings,
-            words=[[int(word) for word in learner.words] for learner in self.learners],
-            counts=[[int(count) for count in learner.counts] for learner in self.learners],
+            words=list(words),
+            counts=list(counts),
             seconds=self.seconds,
             earlier=self.earlier,
             pending=self.pending,
         )
-        array_file.write(path.with_suffix(LEARNER_SUFFIX), msgspec.json.encode(header), self.sums)
+        write_learner(path, header, self.sums)
 
     @classmethod
     def load(cls, path: Path) -> Training:
-        """Go on from a checkpoint's weights file, exactly where it was saved.
+        """Continue from a checkpoint, exactly where it was saved.
+
+        Args:
+            path: its weights file; the learner's state lies beside it.
 
         Raises:
             SolverError: the weights or the learner's state are missing, damaged or of different checkpoints.
         """
-        network = native.load(path, in_memory=True)
+        network = native.load_weights(path, in_memory=True)
         if network.weights.dtype != np.float32:
             raise SolverError(
                 f"{path} cannot be trained: its weights are rounded; take the checkpoint that it was made of"
             )
-        beside = path.with_suffix(LEARNER_SUFFIX)
-        if not beside.exists():
-            raise SolverError(
-                f"{path} has no learner's state beside it: expected {beside.name} from the same checkpoint"
-            )
-        header, sums = _read_learner(path, network)
+        header, sums = read_learner(path, network)
         learners = _new_learners(header.settings)
         for learner, words, counts in zip(learners, header.words, header.counts, strict=True):
-            if len(words) != learner.words.size or len(counts) != learner.counts.size:
-                raise SolverError(f"{beside} was written by another version, which alone can go on from it")
-            learner.words[:] = words
-            learner.counts[:] = counts
+            try:
+                restore_state(learner, words, counts)
+            except (ValueError, OverflowError) as error:
+                raise SolverError(
+                    f"the learner's state of {path} is of another version or damaged: continue with the "
+                    "version that wrote it"
+                ) from error
         return cls(
             network, header.settings, sums, learners, header.seconds, header.earlier, list(header.pending)
         )
-
-
-def read_sums(path: Path) -> npt.NDArray[np.float32] | None:
-    """E and A of the weights of a checkpoint (`Rate.sums`); ``None`` where no learner's state lies beside it.
-
-    Raises:
-        SolverError: the weights or the learner's state are damaged or of different checkpoints.
-    """
-    if not path.with_suffix(LEARNER_SUFFIX).exists():
-        return None
-    _, sums = _read_learner(path, native.load(path))
-    return sums if sums.size else None
-
-
-def _read_learner(path: Path, network: Network) -> tuple[LearnerHeader, npt.NDArray[np.float32]]:
-    beside = path.with_suffix(LEARNER_SUFFIX)
-    contents = array_file.read(beside, in_memory=True)
-    header = _decode(beside, contents.header)
-    if header.weights_sha256 != network.sha256:
-        raise SolverError(f"{beside} belongs to other weights than {path}: take both from one checkpoint")
-    expected = 0 if header.settings.method == "td0" else 2 * network.pattern.entries
-    if contents.payload.size != 4 * expected:
-        raise SolverError(f"{beside} is damaged: it has {contents.payload.size} of {4 * expected} bytes")
-    return header, contents.payload.view(np.float32)
-
-
-def _decode(path: Path, header: bytes) -> LearnerHeader:
-    try:
-        decoded = msgspec.json.decode(header, type=LearnerHeader)
-    except msgspec.DecodeError as error:
-        raise SolverError(f"{path} is no learner's state: its header does not fit ({error})") from error
-    if decoded.kind != "learner":
-        raise SolverError(f"{path} is no learner's state: it holds {decoded.kind}")
-    return decoded
 
 
 def _new_learners(settings: Settings) -> list[Learner]:

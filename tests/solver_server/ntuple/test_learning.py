@@ -7,14 +7,25 @@ from support.naive import best_expected_score
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
 from game2048.kernels import grid
+from game2048.kernels.word_ops import make_move_rules, pack_words, unpack_words
+from game2048.kernels.words import as_words
 from game2048.spawn import chance_outcomes, game_state, next_random, pick
 from game2048.symmetry import permutations
-from solver_server.ntuple import network, network_ops
-from solver_server.ntuple.patterns import PATTERNS, Pattern
-from solver_server.ntuple.training import episodes, td_kernels
+from solver_server.ntuple import network
+from solver_server.ntuple.network_ops import list_entries, value_of_cells, value_of_words
+from solver_server.ntuple.patterns import PATTERNS, Pattern, active_weights
+from solver_server.ntuple.training import td_kernels
+from solver_server.ntuple.training.episodes import GameResults, Quota, learn_for_a_while
+from solver_server.ntuple.training.settings import Settings
 from solver_server.ntuple.training.start_boards import no_starts
-from solver_server.ntuple.training.td_kernels import LENGTH, Learner, Rate
-from solver_server.ntuple.training.training_state import Settings, Training
+from solver_server.ntuple.training.td_kernels import (
+    NO_RATE,
+    Learner,
+    LearningThread,
+    LearnWhen,
+    Rate,
+)
+from solver_server.ntuple.training.training_state import Training
 
 # V = w0[c0 + 16·c1] + w1[c2 + 16·c3]; two active weights, small enough to follow by hand.
 TWO_ROWS = Pattern("custom", 2, 2, ((0, 1), (2, 3)), symmetric=False)
@@ -22,22 +33,36 @@ W0, W1 = 0, 256
 NO_SUMS = np.zeros(0, dtype=np.float32)
 
 
+def thread_of(
+    learner: Learner, pattern: Pattern, weights: np.ndarray, rate: Rate, when: LearnWhen
+) -> LearningThread:
+    return LearningThread(
+        learner,
+        network.make_tables(pattern, weights),
+        make_move_rules(pattern.rows, pattern.columns),
+        rate,
+        td_kernels.make_scratch(pattern.rows, pattern.columns, active_weights(pattern)),
+        when,
+    )
+
+
+def one_result() -> GameResults:
+    return GameResults(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+
+
 def with_path(*steps: tuple[list[int], int]) -> Learner:
     """A learner whose last game had these afterstates (2×2) and rewards."""
     learner = td_kernels.make_learner(0)
-    rules = network_ops.make_rules(2, 2)
+    rules = make_move_rules(2, 2)
     for t, (cells, reward) in enumerate(steps):
-        learner.path[t] = network_ops.split(np.array(cells, dtype=np.uint8).reshape(2, 2), rules)
-        learner.reward[t] = reward
-    learner.counts[LENGTH] = len(steps)
+        learner.path.afterstates[t] = pack_words(np.array(cells, dtype=np.uint8).reshape(2, 2), rules)
+        learner.path.rewards[t] = reward
+    learner.put("length", len(steps))
     return learner
 
 
 def learn_backward(learner: Learner, weights: np.ndarray, rate: Rate) -> None:
-    tables = network.make_tables(TWO_ROWS, weights)
-    td_kernels.learn_backward(
-        learner, False, tables, rate, network_ops.make_rules(2, 2), td_kernels.make_scratch(2, 2, 2)
-    )
+    td_kernels.learn_backward(False, thread_of(learner, TWO_ROWS, weights, rate, LearnWhen.BACKWARD))
 
 
 def test_td_backward_by_hand() -> None:
@@ -77,7 +102,7 @@ def test_a_weight_that_is_active_twice_moves_twice() -> None:
     weights, sums = np.zeros(256, dtype=np.float32), np.zeros(512, dtype=np.float32)
     tables = network.make_tables(same_table, weights)
     entries = np.zeros(8, dtype=np.uint64)
-    network_ops.active_entries(np.uint64(0x0001), np.uint64(0), tables, entries)
+    list_entries(as_words((0x0001, 0, 0)), tables, entries)
     # Of the eight ordered pairs of neighbours, two start at the 2, two end at it, four are empty.
     assert sorted(entries.tolist()) == [0, 0, 0, 0, 1, 1, 16, 16]
     td_kernels.update(entries, np.float32(8), tables, Rate(sums, np.float32(1 / 8), np.float32(0)))
@@ -173,9 +198,9 @@ def test_backward_learning_with_restarts_is_that_of_plain_python() -> None:
     lengths = []
     for _ in range(3):
         training.advance(games=1000, moves=1)
-        lengths.append(int(training.learners[0].counts[LENGTH]))
+        lengths.append(training.learners[0].get("length"))
     assert lengths == slow.lengths
-    assert int(training.learners[0].words[td_kernels.RANDOM]) == slow.state
+    assert training.learners[0].get("random") == slow.state
     assert_same_weights(slow, training)
 
 
@@ -189,7 +214,7 @@ def test_learning_while_playing_is_that_of_plain_python(method: str, rate: float
     training = Training.start(pattern, Settings(method=method, rate=rate, seed=9))
     while training.games < 2:
         training.advance(games=2)
-    assert int(training.learners[0].words[td_kernels.RANDOM]) == slow.state
+    assert training.learners[0].get("random") == slow.state
     assert_same_weights(slow, training)
 
 
@@ -202,7 +227,7 @@ def value_of_policy(tiles: list[list[int]], training: Training, cache: dict[str,
     best, best_slide = -np.inf, None
     for slide in map(board.slide, DIRECTIONS):
         if slide.moved:
-            worth = slide.reward + float(episodes.value_of(grid.from_board(slide.afterstate), *tables))
+            worth = slide.reward + float(value_of_cells(grid.to_grid(slide.afterstate), *tables))
             if worth > best:
                 best, best_slide = worth, slide
     value = 0.0
@@ -234,7 +259,7 @@ def test_a_2x2_board_is_learned_to_its_exact_optimum(method: str, rate: float) -
     # And what the player thinks a board is worth is near the truth.
     exact = best_expected_score([[2, 2], [0, 0]], best_cache)
     believed = max(
-        slide.reward + float(episodes.value_of(grid.from_board(slide.afterstate), *tables))
+        slide.reward + float(value_of_cells(grid.to_grid(slide.afterstate), *tables))
         for slide in map(Board.from_tiles([[2, 2], [0, 0]]).slide, DIRECTIONS)
         if slide.moved
     )
@@ -244,30 +269,19 @@ def test_a_2x2_board_is_learned_to_its_exact_optimum(method: str, rate: float) -
 @pytest.mark.parametrize("name", ["4x5", "seed-17x4"])
 def test_two_32768_make_a_65536_and_score_it(name: str) -> None:
     pattern = PATTERNS[name]
-    tables = network.make_tables(pattern, network.new_weights(pattern))
-    rules = network_ops.make_rules(4, 4)
     learner = td_kernels.make_learner(3)
+    thread = thread_of(learner, pattern, network.new_weights(pattern), NO_RATE, LearnWhen.ONLINE)
     start = np.zeros((4, 4), dtype=np.uint8)
     start[0, :2] = 15
-    learner.words[td_kernels.START_LOW : td_kernels.START_EXTRA + 1] = network_ops.split(start, rules)
-    learner.counts[td_kernels.RESTARTING] = 1
-    episodes.run(
-        learner,
-        tables,
-        Rate(NO_SUMS, np.float32(0), np.float32(0)),
-        rules,
-        episodes.ONLINE,
-        1,
-        0,
-        no_starts(),
-        np.zeros(1, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-        td_kernels.make_scratch(4, 4, network.active_weights(pattern)),
-    )
+    words = pack_words(start, thread.rules)
+    for field, word in zip(("start_low", "start_high", "start_extra"), words, strict=True):
+        learner.put(field, word)
+    learner.put("restarting", 1)
+    learn_for_a_while(thread, no_starts(), Quota(1, 0), one_result())
     # Without values the greedy player takes the largest reward at once.
-    assert learner.reward[0] == 65536
+    assert learner.path.rewards[0] == 65536
     cells = np.zeros((4, 4), dtype=np.uint8)
-    network_ops.join(*learner.path[int(learner.counts[LENGTH]) - 1], cells, rules)
+    unpack_words(as_words(learner.path.afterstates[learner.get("length") - 1]), cells, thread.rules)
     assert cells.max() == 16
 
 
@@ -280,25 +294,10 @@ def test_values_beyond_all_bounds_are_told() -> None:
 
 
 def test_a_path_that_is_full_ends_the_episode_but_not_at_value_0() -> None:
-    short = td_kernels.make_learner(1)
-    learner = short._replace(path=short.path[:20].copy(), reward=short.reward[:20].copy())
+    learner = td_kernels.make_learner(1, td_kernels.make_path(20))
     pattern = PATTERNS["4x5"]
-    weights = network.new_weights(pattern, 1000.0)
-    tables = network.make_tables(pattern, weights)
-    scratch = td_kernels.make_scratch(4, 4, 32)
-    episodes.run(
-        learner,
-        tables,
-        Rate(NO_SUMS, np.float32(0.1 / 32), np.float32(0.5)),
-        network_ops.make_rules(4, 4),
-        episodes.BACKWARD,
-        1,
-        1,
-        no_starts(),
-        np.zeros(1, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-        scratch,
-    )
-    assert learner.counts[LENGTH] == 20
-    low, high, _ = learner.path[19]
-    assert float(network_ops.value(low, high, tables)) > 900
+    rate = Rate(NO_SUMS, np.float32(0.1 / 32), np.float32(0.5))
+    thread = thread_of(learner, pattern, network.new_weights(pattern, 1000.0), rate, LearnWhen.BACKWARD)
+    learn_for_a_while(thread, no_starts(), Quota(1, 1), one_result())
+    assert learner.get("length") == 20
+    assert float(value_of_words(as_words(learner.path.afterstates[19]), thread.tables)) > 900

@@ -6,13 +6,29 @@ import pytest
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
-from game2048.kernels import intrinsics, wide_bitboard
+from game2048.kernels import intrinsics, one_word_board
 from game2048.kernels.jit import kernel
+from game2048.kernels.word_ops import (
+    lower_words,
+    make_move_rules,
+    pack_words,
+    slide_words,
+    spawn_words,
+    unpack_words,
+)
+from game2048.kernels.words import as_words
 from game2048.spawn import Spawner
 from game2048.symmetry import permutations
-from solver_server.ntuple import network, network_ops
-from solver_server.ntuple.patterns import PATTERNS, Pattern, pattern_for, with_ranks, with_stages
-from solver_server.ntuple.training import episodes
+from solver_server.ntuple import network, one_word_network
+from solver_server.ntuple.network_ops import prefetch_value, value_of_cells
+from solver_server.ntuple.patterns import (
+    PATTERNS,
+    Pattern,
+    active_weights,
+    pattern_for,
+    with_ranks,
+    with_stages,
+)
 
 SIZES = [(4, 4), (5, 5), (3, 3), (2, 2), (2, 3), (4, 5)]
 
@@ -57,10 +73,10 @@ def test_a_value_is_the_sum_over_every_image_of_every_tuple(pattern: Pattern) ->
     rng = np.random.default_rng(7)
     weights = rng.normal(size=pattern.entries).astype(np.float32)
     tables = network.make_tables(pattern, weights)
-    rules = network_ops.make_rules(pattern.rows, pattern.columns)
+    rules = make_move_rules(pattern.rows, pattern.columns)
     for _ in range(100):
         board = random_board(rng, pattern.rows, pattern.columns)
-        value = episodes.value_of(grid_of(board), tables, rules)
+        value = value_of_cells(grid_of(board), tables, rules)
         assert value == pytest.approx(naive_value(board, pattern, weights), abs=1e-4)
 
 
@@ -69,10 +85,10 @@ def test_whole_weights_are_worth_their_steps(pattern: Pattern) -> None:
     rng = np.random.default_rng(8)
     weights = rng.integers(-32767, 32768, pattern.entries).astype(np.int16)
     tables = network.make_tables(pattern, weights, step=0.5)
-    rules = network_ops.make_rules(pattern.rows, pattern.columns)
+    rules = make_move_rules(pattern.rows, pattern.columns)
     for _ in range(50):
         board = random_board(rng, pattern.rows, pattern.columns)
-        value = episodes.value_of(grid_of(board), tables, rules)
+        value = value_of_cells(grid_of(board), tables, rules)
         assert value == pytest.approx(0.5 * naive_value(board, pattern, weights), rel=1e-6)
 
 
@@ -83,7 +99,7 @@ def test_a_stage_begins_with_its_tile(rank: int) -> None:
     )
     for cell in range(16):
         for exponent in range(16):
-            offset = network.stage_offset(np.uint64(exponent << (4 * cell)), tables)
+            offset = one_word_network.stage_offset(np.uint64(exponent << (4 * cell)), tables)
             assert offset == (16**4 if exponent >= rank else 0)
 
 
@@ -96,7 +112,7 @@ def test_stages_that_make_no_sense_are_told() -> None:
 
 
 def test_how_many_weights_make_a_value() -> None:
-    counts = {name: network.active_weights(pattern) for name, pattern in PATTERNS.items()}
+    counts = {name: active_weights(pattern) for name, pattern in PATTERNS.items()}
     assert counts == {
         "4x5": 32,
         "4x6": 32,
@@ -107,7 +123,7 @@ def test_how_many_weights_make_a_value() -> None:
         "seed-5x5": 96,
         "seed-17x4": 17,
     }
-    assert network.active_weights(pattern_for("05af")) == 4
+    assert active_weights(pattern_for("05af")) == 4
 
 
 def test_sizes_of_the_seed_networks() -> None:
@@ -120,24 +136,23 @@ def test_every_board_starts_at_the_initial_value() -> None:
     for name in ("4x5", "seed-17x4"):
         pattern = PATTERNS[name]
         tables = network.make_tables(pattern, network.new_weights(pattern, 320_000.0))
-        value = episodes.value_of(grid_of(board), tables, network_ops.make_rules(4, 4))
+        value = value_of_cells(grid_of(board), tables, make_move_rules(4, 4))
         assert value == pytest.approx(320_000)
 
 
 @pytest.mark.parametrize(("rows", "columns"), SIZES)
 def test_all_slides_at_once_are_those_of_the_rules(rows: int, columns: int) -> None:
     rng = np.random.default_rng(rows * 10 + columns)
-    rules = network_ops.make_rules(rows, columns)
+    rules = make_move_rules(rows, columns)
     after, reward = np.zeros((4, 2), dtype=np.uint64), np.zeros(4, dtype=np.int64)
     cells = np.zeros((rows, columns), dtype=np.uint8)
     for top in (2, 4, 14):
         for _ in range(50):
             board = random_board(rng, rows, columns, top)
-            low, high, extra = network_ops.split(grid_of(board), rules)
-            network_ops.slide_all(np.uint64(low), np.uint64(high), rules, after, reward)
+            slide_words(as_words(pack_words(grid_of(board), rules)), rules, after, reward)
             for number, direction in enumerate(DIRECTIONS):
                 slide = board.slide(direction)
-                network_ops.join(after[number, 0], after[number, 1], np.uint64(extra), cells, rules)
+                unpack_words(as_words((*after[number], 0)), cells, rules)
                 assert cells.tobytes() == slide.afterstate.cells
                 assert reward[number] == slide.reward
 
@@ -145,27 +160,27 @@ def test_all_slides_at_once_are_those_of_the_rules(rows: int, columns: int) -> N
 @pytest.mark.parametrize(("rows", "columns"), SIZES)
 def test_spawns_are_those_of_the_rules(rows: int, columns: int) -> None:
     rng = np.random.default_rng(3)
-    rules = network_ops.make_rules(rows, columns)
+    rules = make_move_rules(rows, columns)
     spawner = Spawner(11)
     cells = np.zeros((rows, columns), dtype=np.uint8)
     for _ in range(100):
         board = random_board(rng, rows, columns)
         if not board.empty_cells():
             continue
-        low, high, extra = (np.uint64(word) for word in network_ops.split(grid_of(board), rules))
-        low, high, state = network_ops.spawn(low, high, np.uint64(spawner.state), rules)
+        words = as_words(pack_words(grid_of(board), rules))
+        spawned, state = spawn_words(words, np.uint64(spawner.state), rules)
         expected = spawner.spawn(board)
-        network_ops.join(np.uint64(low), np.uint64(high), extra, cells, rules)
+        unpack_words(as_words(spawned), cells, rules)
         assert cells.tobytes() == expected.cells
         assert int(state) == spawner.state
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(4, 4), (5, 5)])
 def test_tiles_past_the_nibbles_survive_the_words(rows: int, columns: int) -> None:
-    rules = network_ops.make_rules(rows, columns)
+    rules = make_move_rules(rows, columns)
     cells = np.arange(rows * columns, dtype=np.uint8).reshape(rows, columns) % 18
     back = np.zeros_like(cells)
-    network_ops.join(*(np.uint64(word) for word in network_ops.split(cells, rules)), back, rules)
+    unpack_words(as_words(pack_words(cells, rules)), back, rules)
     assert (back == cells).all()
 
 
@@ -184,20 +199,20 @@ def test_large_tiles_are_downgraded_over_the_largest_missing_ranks(
     ranks: int, before: list[int], after: list[int]
 ) -> None:
     for rows, columns in ((4, 4), (5, 5)):
-        rules = network_ops.make_rules(rows, columns)
+        rules = make_move_rules(rows, columns)
         cells = np.zeros((rows, columns), dtype=np.uint8)
         expected = np.zeros_like(cells)
         cells[1, :4], expected[1, :4] = before, after
-        words = [np.uint64(word) for word in network_ops.split(cells, rules)]
-        low, high = network_ops.seen_as(*words, ranks, rules)
+        lowered = lower_words(as_words(pack_words(cells, rules)), ranks, rules)
         seen = np.zeros_like(cells)
-        network_ops.join(np.uint64(low), np.uint64(high), np.uint64(0), seen, rules)
+        unpack_words(as_words(lowered), seen, rules)
         assert seen.tolist() == expected.tolist()
 
 
 def test_a_board_without_missing_ranks_keeps_its_order_as_far_as_it_goes() -> None:
     cells = np.array([[17, 16, 15, 14], [13, 12, 11, 10], [9, 8, 7, 6], [5, 4, 3, 2]], dtype=np.uint8)
-    seen = wide_bitboard.seen_as(*(np.uint64(word) for word in wide_bitboard.split(cells)), 16)
+    rules = make_move_rules(4, 4)
+    seen = lower_words(as_words(pack_words(cells, rules)), 16, rules).low
     # Rank 1 alone is missing; leaving it out lowers everything by one, and the largest is still too large.
     lowered = [15, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
     assert [(int(seen) >> (4 * i)) & 15 for i in range(16)] == lowered
@@ -209,7 +224,7 @@ def test_a_board_without_missing_ranks_keeps_its_order_as_far_as_it_goes() -> No
 )
 def test_which_boards_leave_the_fast_path(cells: list[int], ranks: int, wide: bool) -> None:
     board = np.uint64(cells[0] | cells[1] << 32)
-    assert bool(wide_bitboard.is_wide(board, ranks)) is wide
+    assert bool(one_word_board.has_high_ranks(board, ranks)) is wide
 
 
 def test_bits_are_gathered_alike_with_and_without_the_instruction() -> None:
@@ -229,7 +244,7 @@ def test_bits_are_gathered_alike_with_and_without_the_instruction() -> None:
 def test_prefetching_changes_nothing() -> None:
     pattern = PATTERNS["4x5"]
     tables = network.make_tables(pattern, network.new_weights(pattern))
-    network.prefetch4x4(np.uint64(0x123456789ABCDEF), tables)
+    prefetch_value(as_words((0x123456789ABCDEF, 0, 0)), tables)
     assert not tables.weights.any()
 
 

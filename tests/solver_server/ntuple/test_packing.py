@@ -14,9 +14,10 @@ from game2048.errors import SolverError
 from solver_server import array_file
 from solver_server.cli.weights import weights as weights_command
 from solver_server.ntuple.files import native, network_file, packing
-from solver_server.ntuple.files.native import Network
+from solver_server.ntuple.network import Network
 from solver_server.ntuple.patterns import pattern_for, with_stages
-from solver_server.ntuple.training.training_state import Settings, Training
+from solver_server.ntuple.training.settings import Settings
+from solver_server.ntuple.training.training_state import Training
 
 PATTERN = with_stages(pattern_for("0123 4567"), (11,))
 
@@ -37,13 +38,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def packed(tmp_path: Path) -> Path:
     path = tmp_path / "some.packed.n2048"
-    packing.pack(path, whole())
+    packing.pack_network(path, whole())
     return path
 
 
 def test_what_was_packed_comes_out(packed: Path, cache: Path) -> None:
     for network in (
-        packing.unpack(packed),
+        packing.unpack_network(packed),
         network_file.open_network(packed),
         network_file.open_network(packed),
     ):
@@ -86,9 +87,9 @@ def test_what_one_stage_alone_has_moved_the_others_take_from_it() -> None:
 
 def test_only_once_is_rounded(packed: Path) -> None:
     with pytest.raises(SolverError, match="rounded already"):
-        packing.rounded(packing.unpack(packed), 2.0)
+        packing.rounded(packing.unpack_network(packed), 2.0)
     with pytest.raises(SolverError, match="not rounded"):
-        packing.pack(packed, Network(PATTERN, np.zeros(PATTERN.entries, dtype=np.float32)))
+        packing.pack_network(packed, Network(PATTERN, np.zeros(PATTERN.entries, dtype=np.float32)))
 
 
 def test_a_packed_network_is_unpacked_once(
@@ -111,7 +112,7 @@ def test_a_damaged_copy_is_made_again(packed: Path, cache: Path, harm: str) -> N
     data[-5] ^= 1
     kept.write_bytes(data if harm == "flip" else data[:-5])
     assert (network_file.open_network(packed).weights == whole().weights).all()
-    assert (native.load(kept).weights == whole().weights).all()
+    assert (native.load_weights(kept).weights == whole().weights).all()
 
 
 def test_where_nothing_can_be_kept_it_plays_all_the_same(
@@ -160,7 +161,7 @@ def test_streams_that_do_not_fit_their_tables_are_told(packed: Path, cache: Path
     """Whole by its digest, but made by someone who means ill: no more is unpacked than the tables hold."""
     contents = array_file.read(packed)
     bomb = packing._compressed(np.zeros(1 << 24, dtype=np.uint8))
-    header = packing.header_of(packed)
+    header = packing.packed_header(packed)
     rest = contents.payload[header.lengths[0] :].tobytes()
     header = msgspec.structs.replace(header, lengths=[len(bomb), *header.lengths[1:]])
     array_file.write(packed, msgspec.json.encode(header), np.frombuffer(bomb + rest, dtype=np.uint8))
@@ -173,7 +174,7 @@ def test_streams_that_do_not_fit_their_tables_are_told(packed: Path, cache: Path
 
 def test_rounded_weights_cannot_be_trained(tmp_path: Path) -> None:
     path = tmp_path / "some.n2048"
-    native.save(path, whole())
+    native.save_weights(path, whole())
     with pytest.raises(SolverError, match="its weights are rounded"):
         Training.load(path)
 
@@ -199,7 +200,7 @@ def test_the_commands_pack_and_show(tmp_path: Path, cache: Path) -> None:
 
 def test_a_network_of_the_wrong_kind_is_told(tmp_path: Path, cache: Path) -> None:
     path = tmp_path / "some.n2048"
-    inside = msgspec.structs.replace(native.header_of(whole()), dtype="float32")
+    inside = msgspec.structs.replace(native.weights_header(whole()), dtype="float32")
     header = packing.PackedHeader(sha256="", network=inside, lengths=[0] * 8)
     array_file.write(path, msgspec.json.encode(header), np.zeros(0, dtype=np.uint8))
     with pytest.raises(SolverError, match="its weights are float32"):

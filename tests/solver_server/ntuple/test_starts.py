@@ -9,20 +9,21 @@ import pytest
 
 from game2048 import Board, Direction
 from game2048.errors import SolverError
+from game2048.kernels.word_ops import make_move_rules, pack_words, unpack_words
+from game2048.kernels.words import as_words
 from recordings.jsonl import append_record
 from recordings.record import Move, build_record
-from solver_server.ntuple import network_ops
 from solver_server.ntuple.patterns import pattern_for
+from solver_server.ntuple.training.settings import Settings
 from solver_server.ntuple.training.start_boards import read_starts
-from solver_server.ntuple.training.td_kernels import LENGTH
-from solver_server.ntuple.training.training_state import Settings, Training
+from solver_server.ntuple.training.training_state import Training
 
 SMALL = pattern_for("0123 4567")
 
 
 def packed(text: str) -> list[int]:
     cells = np.frombuffer(Board.from_text(text).cells, dtype=np.uint8).reshape(4, 4)
-    return [int(word) for word in network_ops.split(cells, network_ops.make_rules(4, 4))]
+    return [int(word) for word in pack_words(cells, make_move_rules(4, 4))]
 
 
 def write_game(path: Path) -> None:
@@ -61,12 +62,12 @@ def test_games_begin_on_starts(method: str) -> None:
     assert piece.tops[0] >= 10
     total = 1024 + 512 + 256 + 128 + 64 + 32 + 16 + 8 + 2
     cells = np.empty((4, 4), dtype=np.uint8)
-    for t in range(int(learner.counts[LENGTH])):
-        network_ops.join(*learner.path[t], cells, training.rules)
+    for t in range(learner.get("length")):
+        unpack_words(as_words(learner.path.afterstates[t]), cells, training.rules)
         tiles = sum(1 << int(exponent) for exponent in cells.flat if exponent)
         # A move after each spawn of a 2 or a 4.
         assert total + 2 * (t + 1) <= tiles <= total + 4 * (t + 1)
-    assert int(piece.scores[0]) == int(learner.reward[: learner.counts[LENGTH]].sum())
+    assert int(piece.scores[0]) == int(learner.path.rewards[: learner.get("length")].sum())
 
 
 def test_all_starts_come_up() -> None:

@@ -15,9 +15,9 @@ from solver_server.ntuple.files import native
 from solver_server.ntuple.patterns import PATTERNS, Pattern, pattern_for, with_stages
 from solver_server.ntuple.training import trainer
 from solver_server.ntuple.training.milestones import Milestones, replay
-from solver_server.ntuple.training.td_kernels import BEST_SCORE, BEST_TOP
-from solver_server.ntuple.training.trainer import LogRow, Plan, Watch
-from solver_server.ntuple.training.training_state import Settings, Training
+from solver_server.ntuple.training.settings import Settings
+from solver_server.ntuple.training.trainer import LogRow, TrainingPlan, Watch
+from solver_server.ntuple.training.training_state import Training
 
 SMALL = pattern_for("0123 4567")
 ON_3X3 = Pattern("custom", 3, 3, ((0, 1, 3, 4), (1, 4, 7)))
@@ -33,21 +33,23 @@ def rows_of(folder: Path) -> list[LogRow]:
 def test_resuming_goes_on_bit_for_bit(tmp_path: Path, pattern: Pattern, method: str) -> None:
     settings = Settings(method=method, rate=1.0 if method == "backward" else 0.001, seed=8)
     straight = Training.start(pattern, settings)
-    trainer.train(straight, Plan(tmp_path / "a", games=500, log_interval=90), Watch())
+    trainer.run_training(straight, TrainingPlan(tmp_path / "a", games=500, log_interval=90), Watch())
 
     pieces = Training.start(pattern, settings)
-    saved = trainer.train(pieces, Plan(tmp_path / "b", games=70, log_interval=90), Watch())
+    saved = trainer.run_training(pieces, TrainingPlan(tmp_path / "b", games=70, log_interval=90), Watch())
     # The second stretch is stopped in the middle of whatever it is in.
     pieces = Training.load(saved)
     seen: list[int] = []
     stop_after_three = Watch(on_piece=lambda _, games: seen.append(games), should_stop=lambda: len(seen) > 3)
-    saved = trainer.train(pieces, Plan(tmp_path / "b", games=500, log_interval=90), stop_after_three)
+    saved = trainer.run_training(
+        pieces, TrainingPlan(tmp_path / "b", games=500, log_interval=90), stop_after_three
+    )
     pieces = Training.load(saved)
-    trainer.train(pieces, Plan(tmp_path / "b", games=500, log_interval=90), Watch())
+    trainer.run_training(pieces, TrainingPlan(tmp_path / "b", games=500, log_interval=90), Watch())
 
     assert pieces.network.weights.tobytes() == straight.network.weights.tobytes()
     assert pieces.sums.tobytes() == straight.sums.tobytes()
-    assert pieces.learners[0].words.tolist() == straight.learners[0].words.tolist()
+    assert pieces.learners[0].state.tolist() == straight.learners[0].state.tolist()
     assert pieces.moves == straight.moves > 0
     assert rows_of(tmp_path / "b") == rows_of(tmp_path / "a")
     assert [row.episode for row in rows_of(tmp_path / "a")] == [90, 180, 270, 360, 450]
@@ -95,20 +97,22 @@ def test_a_row_of_the_log_tells_its_games(tmp_path: Path) -> None:
     def collect(which: Training, games: int) -> None:
         results.extend(which.pending[-games:] if games else [])
 
-    trainer.train(training, Plan(tmp_path, games=200, log_interval=200), Watch(on_piece=collect))
+    trainer.run_training(
+        training, TrainingPlan(tmp_path, games=200, log_interval=200), Watch(on_piece=collect)
+    )
     row = rows_of(tmp_path)[0]
     scores = [score for score, _ in results]
     assert len(scores) == 200
     assert row.mean == round(sum(scores) / 200, 1)
-    assert row.max == max(scores) == training.total(BEST_SCORE)
+    assert row.max == max(scores) == training.total("best_score")
     assert row.reach["2048"] == sum(top >= 11 for _, top in results) / 200
     assert row.moves == training.moves
 
 
 def test_only_the_last_checkpoints_stay(tmp_path: Path) -> None:
     training = Training.start(SMALL, Settings())
-    plan = Plan(tmp_path, games=100, log_interval=20, checkpoint_interval=20)
-    last = trainer.train(training, plan, Watch())
+    plan = TrainingPlan(tmp_path, games=100, log_interval=20, checkpoint_interval=20)
+    last = trainer.run_training(training, plan, Watch())
     assert last.name == "checkpoint-000000100.n2048"
     names = sorted(path.name for path in tmp_path.glob("checkpoint-*"))
     assert names == [
@@ -123,7 +127,9 @@ def test_a_checkpoint_is_due_after_some_time_too(tmp_path: Path) -> None:
     training = Training.start(SMALL, Settings())
     seen: list[list[Path]] = []
     watch = Watch(on_piece=lambda which, games: seen.append(trainer.checkpoints(tmp_path)))
-    trainer.train(training, Plan(tmp_path, games=30, log_interval=10, checkpoint_seconds=0.0), watch)
+    trainer.run_training(
+        training, TrainingPlan(tmp_path, games=30, log_interval=10, checkpoint_seconds=0.0), watch
+    )
     assert seen[0] == []
     assert len(seen[-1]) == 2
 
@@ -142,12 +148,12 @@ def test_a_kill_in_the_middle_of_a_checkpoint_leaves_the_last_good_one(tmp_path:
     resumed = Training.load(newest)
     assert resumed.games >= saved
     resumed.advance(resumed.games + 1)
-    trainer.train(resumed, Plan(tmp_path, games=resumed.games), Watch())
+    trainer.run_training(resumed, TrainingPlan(tmp_path, games=resumed.games), Watch())
     assert not list(tmp_path.glob(".checkpoint-*.tmp"))
 
 
 def checkpoint_of(folder: Path, settings: Settings) -> Path:
-    return trainer.train(Training.start(SMALL, settings), Plan(folder, games=10), Watch())
+    return trainer.run_training(Training.start(SMALL, settings), TrainingPlan(folder, games=10), Watch())
 
 
 def drop_state(path: Path) -> None:
@@ -196,12 +202,12 @@ def test_a_checkpoint_that_is_not_whole_is_told(
 
 def test_a_change_of_settings_begins_a_new_phase(tmp_path: Path) -> None:
     training = Training.start(SMALL, Settings(seed=1))
-    trainer.train(training, Plan(tmp_path, games=50), Watch())
+    trainer.run_training(training, TrainingPlan(tmp_path, games=50), Watch())
     moves = training.moves
     training.change(msgspec.structs.replace(training.settings, trace=0.2, threads=2))
     assert (training.games, training.moves) == (50, moves)
-    saved = trainer.train(training, Plan(tmp_path, games=80), Watch())
-    first, second = native.load(saved).history
+    saved = trainer.run_training(training, TrainingPlan(tmp_path, games=80), Watch())
+    first, second = native.load_weights(saved).history
     assert (first.games, first.trace, first.threads, first.moves) == (50, 0.5, 1, moves)
     assert (second.games, second.trace, second.threads) == (30, 0.2, 2)
     assert Training.load(saved).games == 80
@@ -223,7 +229,7 @@ def test_the_rate_falls_by_steps(tmp_path: Path) -> None:
     def note(which: Training, _: int) -> None:
         rates[which.games] = float(which.rate().step)
 
-    trainer.train(training, Plan(tmp_path, games=90, log_interval=10), Watch(on_piece=note))
+    trainer.run_training(training, TrainingPlan(tmp_path, games=90, log_interval=10), Watch(on_piece=note))
     assert rates[20] == pytest.approx(0.004)
     assert rates[30] == pytest.approx(0.002)
     assert rates[60] == pytest.approx(0.001)
@@ -238,10 +244,10 @@ def test_tc_shares_its_rate_over_the_active_weights() -> None:
 
 def test_threads_share_the_games_and_the_weights(tmp_path: Path) -> None:
     training = Training.start(SMALL, Settings(threads=3))
-    trainer.train(training, Plan(tmp_path, games=101, log_interval=50), Watch())
+    trainer.run_training(training, TrainingPlan(tmp_path, games=101, log_interval=50), Watch())
     assert training.games == 101
-    assert all(learner.counts[0] > 0 for learner in training.learners)
-    assert len({int(learner.counts[BEST_SCORE]) for learner in training.learners}) == 1
+    assert all(learner.get("games") > 0 for learner in training.learners)
+    assert len({learner.get("best_score") for learner in training.learners}) == 1
     assert np.isfinite(training.network.weights).all()
 
 
@@ -263,10 +269,10 @@ def test_the_best_game_can_be_replayed_from_its_path(tmp_path: Path, method: str
     )
     records = []
     watch = Watch(on_best=lambda which, thread: records.append(replay(which.learners[thread], which)))
-    trainer.train(training, Plan(tmp_path, games=100), watch)
+    trainer.run_training(training, TrainingPlan(tmp_path, games=100), watch)
     assert len(records) > 3
     assert [verify(record) for record in records] == [None] * len(records)
-    assert max(record.final_score for record in records) == training.total(BEST_SCORE)
+    assert max(record.final_score for record in records) == training.total("best_score")
 
 
 def test_milestones_are_pictured(tmp_path: Path) -> None:
@@ -276,7 +282,7 @@ def test_milestones_are_pictured(tmp_path: Path) -> None:
     watch = Watch(
         on_best=lambda which, thread: milestones.picture(which, thread), should_stop=lambda: first.exists()
     )
-    trainer.train(training, Plan(tmp_path, games=2000), watch)
+    trainer.run_training(training, TrainingPlan(tmp_path, games=2000), watch)
     assert first.read_bytes().startswith(b"GIF89a")
-    assert training.total(BEST_TOP) == 11
+    assert training.total("best_top") == 11
     assert list((tmp_path / "gifs").iterdir()) == [first]

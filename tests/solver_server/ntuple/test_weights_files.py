@@ -9,8 +9,8 @@ import pytest
 from game2048.errors import SolverError
 from solver_server import array_file
 from solver_server.ntuple.files import native, network_file, tdl2048
-from solver_server.ntuple.files.native import Network, Phase
-from solver_server.ntuple.greedy_results import GreedyPlayer
+from solver_server.ntuple.greedy_results import GreedyScorer
+from solver_server.ntuple.network import Network, Phase
 from solver_server.ntuple.patterns import PATTERNS, Pattern, pattern_for, with_ranks
 
 TDL = Path(__file__).parents[2] / "data" / "tdl2048-5x4.w"
@@ -27,13 +27,13 @@ def network() -> Network:
 @pytest.fixture
 def file(network: Network, tmp_path: Path) -> Path:
     path = tmp_path / "some.n2048"
-    native.save(path, network)
+    native.save_weights(path, network)
     return path
 
 
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_a_weights_file_holds_all_of_a_network(file: Path, network: Network, in_memory: bool) -> None:
-    loaded = native.load(file, in_memory=in_memory)
+    loaded = native.load_weights(file, in_memory=in_memory)
     assert loaded.pattern == network.pattern
     assert loaded.history == (PHASE,)
     assert (loaded.weights == network.weights).all()
@@ -52,7 +52,7 @@ def test_the_layout_is_that_of_the_documentation(file: Path, network: Network) -
 
 def test_learning_on_a_mapped_file_never_writes_to_it(file: Path) -> None:
     before = file.read_bytes()
-    loaded = native.load(file)
+    loaded = native.load_weights(file)
     loaded.weights[:] = 1
     assert file.read_bytes() == before
 
@@ -60,8 +60,8 @@ def test_learning_on_a_mapped_file_never_writes_to_it(file: Path) -> None:
 def test_what_the_tables_do_not_say_survives(tmp_path: Path) -> None:
     pattern = with_ranks(Pattern("custom", 3, 5, ((0, 1),), symmetric=False, averaged=True, source="me"), 15)
     path = tmp_path / "w.n2048"
-    native.save(path, Network(pattern, np.zeros(256, dtype=np.float32)))
-    assert native.load(path).pattern == pattern
+    native.save_weights(path, Network(pattern, np.zeros(256, dtype=np.float32)))
+    assert native.load_weights(path).pattern == pattern
 
 
 @pytest.mark.parametrize("cut", [0, 5, 40, 200, 5000, -1])
@@ -120,7 +120,7 @@ def test_other_files_are_told(tmp_path: Path, file: Path) -> None:
 
 def test_tables_of_the_wrong_size_are_told(tmp_path: Path, network: Network) -> None:
     path = tmp_path / "w.n2048"
-    native.save(path, Network(network.pattern, network.weights[:-1]))
+    native.save_weights(path, Network(network.pattern, network.weights[:-1]))
     with pytest.raises(SolverError, match="131071 weights where its tuples need 131072"):
         network_file.open_network(path)
 
@@ -135,7 +135,7 @@ def test_a_failed_write_leaves_the_old_file(
 
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="disk full"):
-        native.save(file, network)
+        native.save_weights(file, network)
     assert file.read_bytes() == before
     assert list(file.parent.iterdir()) == [file]
 
@@ -147,12 +147,12 @@ def test_a_tdl2048_file_is_read_and_written_back_byte_for_byte(tmp_path: Path) -
     network = network_file.open_network(TDL)
     assert network.pattern.name == "5x4"
     copy = tmp_path / "copy.w"
-    tdl2048.save(copy, network)
+    tdl2048.save_tdl(copy, network)
     assert copy.read_bytes() == TDL.read_bytes()
 
 
 def test_a_tdl2048_network_plays_as_it_does_there() -> None:
-    games = GreedyPlayer(network_file.open_network(TDL)).play(0, range(5000))
+    games = GreedyScorer(network_file.open_network(TDL)).play(0, range(5000))
     scores = games[:, 0]
     half = 1.96 * scores.std() / len(scores) ** 0.5
     # There: mean 35,987 over 10,000 games, whose own 95 % interval is about ± 370.
@@ -194,4 +194,4 @@ def test_networks_that_tdl2048_cannot_hold_are_told(tmp_path: Path) -> None:
     for name in ("seed-17x4", "seed-5x5"):
         pattern = PATTERNS[name]
         with pytest.raises(SolverError, match="cannot be written for TDL2048"):
-            tdl2048.save(tmp_path / "w.w", Network(pattern, np.zeros(0, dtype=np.float32)))
+            tdl2048.save_tdl(tmp_path / "w.w", Network(pattern, np.zeros(0, dtype=np.float32)))

@@ -31,11 +31,11 @@ def search_for(shape: tuple[int, ...], evaluator: Any = MERGES, chance: ChancePo
 
 
 def values_of(board: Board, plies: int, search: Search) -> dict[str, float]:
-    cells = grid.from_board(board)
+    cells = grid.to_grid(board)
     one = (
         cells[np.newaxis]
         if search.stack.states.ndim == 3
-        else np.array([bitboard.pack(cells.reshape(16))], np.uint64)
+        else np.array([bitboard.pack_cells(cells.reshape(16))], np.uint64)
     )
     best, reached = decide(one, plies, plies, math.inf, NO_LIMIT, 0.0, search)
     values = {
@@ -167,7 +167,7 @@ def middle_game_boards(count: int) -> list[Board]:
 def test_an_exact_policy_lists_every_spawn_with_its_probability() -> None:
     board = Board.from_text("2 0 / 4 0")
     spawns = make_spawns(1)
-    count = list_spawns(grid.from_board(board), 0, make_policy(), spawns)
+    count = list_spawns(grid.to_grid(board), 0, make_policy(), spawns)
     listed = {
         (int(spawns.cells[0, i]), int(spawns.exponents[0, i])): float(spawns.weights[0, i])
         for i in range(count)
@@ -181,7 +181,7 @@ def test_sampled_cells_are_distinct_and_take_both_tiles() -> None:
     seen = set()
     for seed in range(200):
         policy.random_state[0] = seed
-        count = list_spawns(grid.from_board(Board()), 0, policy, spawns)
+        count = list_spawns(grid.to_grid(Board()), 0, policy, spawns)
         assert count == 8
         cells = spawns.cells[0, :8].tolist()
         assert len(set(cells)) == 4
@@ -195,7 +195,7 @@ def test_sampled_cells_are_distinct_and_take_both_tiles() -> None:
 def test_sampled_pairs_follow_the_spawn_rule() -> None:
     policy = make_policy(exact_up_to=6, sample_pairs=6)
     spawns = make_spawns(1)
-    board = grid.from_board(Board.from_text("2 2 2 2 / 2 2 2 2 / 0 0 0 0 / 0 0 0 2"))
+    board = grid.to_grid(Board.from_text("2 2 2 2 / 2 2 2 2 / 0 0 0 0 / 0 0 0 2"))
     fours = 0
     for seed in range(2000):
         policy.random_state[0] = seed

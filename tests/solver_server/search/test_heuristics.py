@@ -16,11 +16,11 @@ from solver_server.search.heuristics import (
 
 
 def composite(text: str) -> float:
-    return composite_value(grid.from_board(Board.from_text(text)), make_composite())
+    return composite_value(grid.to_grid(Board.from_text(text)), make_composite())
 
 
 def gradient(text: str) -> float:
-    return gradient_value(grid.from_board(Board.from_text(text)), make_gradient())
+    return gradient_value(grid.to_grid(Board.from_text(text)), make_gradient())
 
 
 def test_the_composite_weights_snake_down_from_the_upper_right_corner() -> None:

@@ -1,0 +1,158 @@
+"""The value of a 4×4 afterstate: a sum of table entries, as kernels.
+
+A tuple's index has the exponent of its first cell in the lowest nibble. With cells in ascending order that is
+the board's bits under the tuple's mask, closed up (`pext`), and the eight images of a tuple are the eight
+images of the board under one mask.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from game2048.kernels.bitboard import flip, mirror, transpose
+from game2048.kernels.intrinsics import pext, prefetch
+from game2048.kernels.jit import inlined_kernel, kernel
+from game2048.kernels.one_word_board import has_high_ranks, lower_bitboard
+from game2048.kernels.words import U0, U1, U4, Words
+
+_EVEN = np.uint64(0x0F0F0F0F0F0F0F0F)
+_ONE_EACH = 0x0101010101010101
+_CARRIES = np.uint64(0x1010101010101010)
+
+Weights = npt.NDArray[np.float32] | npt.NDArray[np.int16]
+
+
+class OneWordTables(NamedTuple):
+    """A 4×4 network, as kernels take it.
+
+    Attributes:
+        weights: float32 or int16 [entries], all tables, one behind the other.
+        masks: uint64 [tables], cells of each table that serves all eight images, as nibbles of 15.
+        offsets: uint64 [tables], index of the first weight of each of these tables.
+        single_masks: uint64 [singles], cells of each image that is read on its own (of tuples with fewer
+            than eight images).
+        single_offsets: uint64 [singles], index of the first weight of its table.
+        single_images: int64 [singles], number of the image of the board to read (`patterns.distinct_images`).
+        scale: factor of the sum of the weights, in points.
+        ranks: exponents must be below this, 15 or 16; boards with larger ones are downgraded first.
+        stages: uint64 [stages - 1], for each stage after the first: a number that, added to a board, makes
+            the exponents that the stage begins with carry out of their nibbles.
+        stage_entries: number of weights of one stage.
+    """
+
+    weights: Weights
+    masks: npt.NDArray[np.uint64]
+    offsets: npt.NDArray[np.uint64]
+    single_masks: npt.NDArray[np.uint64]
+    single_offsets: npt.NDArray[np.uint64]
+    single_images: npt.NDArray[np.int64]
+    scale: np.float32
+    ranks: int
+    stages: npt.NDArray[np.uint64]
+    stage_entries: np.uint64
+
+
+def stage_lift(stage: int) -> int:
+    """Make the number of `OneWordTables.stages` for the stage that begins with an exponent."""
+    return (16 - stage) * _ONE_EACH
+
+
+@inlined_kernel
+def board_images(board: np.uint64) -> Any:
+    """Make the eight images of a 4×4 board, in the order of `patterns.distinct_images`."""
+    m = mirror(board)
+    t = transpose(board)
+    u = mirror(t)
+    return board, m, flip(board), flip(m), t, u, flip(t), flip(u)
+
+
+@kernel
+def _single(board: np.uint64, image: int) -> np.uint64:
+    if image & 4:
+        board = transpose(board)
+    if image & 1:
+        board = mirror(board)
+    if image & 2:
+        board = flip(board)
+    return board
+
+
+@inlined_kernel
+def stage_offset(board: np.uint64, tables: OneWordTables) -> Any:
+    """Find where the tables of a board's stage start: an offset from those of the first stage."""
+    offset = U0
+    for i in range(tables.stages.size):
+        lift = tables.stages[i]
+        if (((board & _EVEN) + lift) | (((board >> U4) & _EVEN) + lift)) & _CARRIES:
+            offset += tables.stage_entries
+    return offset
+
+
+@inlined_kernel
+def value_of_bitboard(board: np.uint64, tables: OneWordTables) -> Any:
+    """The value of a 4×4 afterstate, in score points."""
+    if tables.ranks < 16 and has_high_ranks(board, tables.ranks):
+        board = lower_bitboard(board, U0, tables.ranks)
+    stage = stage_offset(board, tables)
+    a, b, c, d, e, f, g, h = board_images(board)
+    w = tables.weights
+    total = np.float32(0)
+    for i in range(tables.masks.size):
+        k = tables.masks[i]
+        o = tables.offsets[i] + stage
+        total += np.float32(
+            ((w[o + pext(a, k)] + w[o + pext(b, k)]) + (w[o + pext(c, k)] + w[o + pext(d, k)]))
+            + ((w[o + pext(e, k)] + w[o + pext(f, k)]) + (w[o + pext(g, k)] + w[o + pext(h, k)]))
+        )
+    for i in range(tables.single_masks.size):
+        view = _single(board, tables.single_images[i])
+        total += np.float32(w[tables.single_offsets[i] + stage + pext(view, tables.single_masks[i])])
+    return total * tables.scale
+
+
+@inlined_kernel
+def prefetch_one_word(words: Words, tables: OneWordTables) -> None:
+    """Ask for the cache lines that the value will be read from; see `network_ops.prefetch_value`."""
+    board = words.low
+    size = np.uint64(tables.weights.itemsize)
+    base = np.uint64(tables.weights.ctypes.data) + stage_offset(board, tables) * size
+    a, b, c, d, e, f, g, h = board_images(board)
+    for i in range(tables.masks.size):
+        k = tables.masks[i]
+        o = tables.offsets[i]
+        prefetch(base + (o + pext(a, k)) * size)
+        prefetch(base + (o + pext(b, k)) * size)
+        prefetch(base + (o + pext(c, k)) * size)
+        prefetch(base + (o + pext(d, k)) * size)
+        prefetch(base + (o + pext(e, k)) * size)
+        prefetch(base + (o + pext(f, k)) * size)
+        prefetch(base + (o + pext(g, k)) * size)
+        prefetch(base + (o + pext(h, k)) * size)
+
+
+@inlined_kernel
+def list_entries_one_word(words: Words, tables: OneWordTables, entries: Any) -> None:
+    """Write the indices of all active weights; see `network_ops.list_entries`."""
+    board = words.low
+    stage = stage_offset(board, tables)
+    a, b, c, d, e, f, g, h = board_images(board)
+    j = U0
+    for i in range(tables.masks.size):
+        k = tables.masks[i]
+        o = tables.offsets[i] + stage
+        for view in (a, b, c, d, e, f, g, h):
+            entries[j] = o + pext(view, k)
+            j += U1
+    for i in range(tables.single_masks.size):
+        view = _single(board, tables.single_images[i])
+        entries[j] = tables.single_offsets[i] + stage + pext(view, tables.single_masks[i])
+        j += U1
+
+
+@inlined_kernel
+def value_one_word(words: Words, tables: OneWordTables) -> Any:
+    """The value of an afterstate; see `network_ops.value_of_words`."""
+    return value_of_bitboard(words.low, tables)

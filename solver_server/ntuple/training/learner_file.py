@@ -1,0 +1,110 @@
+"""The learner's state in a file of its own, beside the weights of a checkpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from game2048.errors import SolverError
+from solver_server import array_file
+from solver_server.ntuple.files import native
+from solver_server.ntuple.network import Network, Phase
+from solver_server.ntuple.patterns import Pattern
+from solver_server.ntuple.training.settings import METHODS, Settings
+
+LEARNER_SUFFIX = ".learner"
+MOST_THREADS = 1024
+
+Sums = npt.NDArray[np.float32]
+"""E and A of every weight side by side, float32 [2 · entries]; [0] for TD(0)."""
+
+
+class LearnerHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """The header of a learner's file; the payload is `Sums`.
+
+    Attributes:
+        kind: what the container holds.
+        weights_sha256: digest of the weights that the state belongs to.
+        settings: settings of the training run.
+        words: state of each thread, numbers of 64 bits (`td_kernels.saved_state`).
+        counts: state of each thread, counts.
+        seconds: time spent learning in this phase.
+        earlier: phases of training before this one.
+        pending: score and largest exponent of the games since the last row of the log.
+    """
+
+    kind: str = "learner"
+    weights_sha256: str
+    settings: Settings
+    words: list[list[int]]
+    counts: list[list[int]]
+    seconds: float
+    earlier: tuple[Phase, ...] = ()
+    pending: list[tuple[int, int]] = []
+
+
+def sums_size(pattern: Pattern, method: str) -> int:
+    """How many numbers `Sums` has for a network and a method."""
+    return 0 if method == "td0" else 2 * pattern.entries
+
+
+def write_learner(weights: Path, header: LearnerHeader, sums: Sums) -> None:
+    """Write the state beside a weights file."""
+    array_file.write(weights.with_suffix(LEARNER_SUFFIX), msgspec.json.encode(header), sums)
+
+
+def read_learner(weights: Path, network: Network) -> tuple[LearnerHeader, Sums]:
+    """Read the state beside a weights file.
+
+    Args:
+        weights: the weights file of a checkpoint.
+        network: what it holds.
+
+    Raises:
+        SolverError: the state is missing, damaged or of another checkpoint.
+    """
+    path = weights.with_suffix(LEARNER_SUFFIX)
+    if not path.exists():
+        raise SolverError(
+            f"{weights} has no learner's state beside it: expected {path.name} from the same checkpoint"
+        )
+    contents = array_file.read(path, in_memory=True)
+    header = _decode(path, contents.header)
+    if header.weights_sha256 != network.sha256:
+        raise SolverError(f"{path} belongs to other weights than {weights}: take both from one checkpoint")
+    expected = 4 * sums_size(network.pattern, header.settings.method)
+    if contents.payload.size != expected:
+        raise SolverError(f"{path} is damaged: it has {contents.payload.size} of {expected} bytes")
+    sums = contents.payload.view(np.float32)
+    if not np.isfinite(sums).all():
+        raise SolverError(f"{path} has sums that are not finite numbers: take an earlier checkpoint")
+    return header, sums
+
+
+def read_sums(weights: Path) -> Sums | None:
+    """Read the sums beside a weights file; ``None`` where there are none.
+
+    Raises:
+        SolverError: the weights or the learner's state are damaged or of different checkpoints.
+    """
+    if not weights.with_suffix(LEARNER_SUFFIX).exists():
+        return None
+    _, sums = read_learner(weights, native.load_weights(weights))
+    return sums if sums.size else None
+
+
+def _decode(path: Path, header: bytes) -> LearnerHeader:
+    decoded = array_file.decode_header(path, header, LearnerHeader, "a learner's state")
+    if decoded.kind != "learner":
+        raise SolverError(f"{path} holds {decoded.kind}; expected a learner's state")
+    settings, threads = decoded.settings, len(decoded.words)
+    if settings.method not in METHODS:
+        raise SolverError(
+            f"{path} was learned by {settings.method!r}; expected {', '.join(METHODS)}: use a newer bot2048"
+        )
+    if not 1 <= threads <= MOST_THREADS or {threads} != {settings.threads, len(decoded.counts)}:
+        raise SolverError(f"{path} is damaged: it has the states of {threads} threads of {settings.threads}")
+    return decoded
