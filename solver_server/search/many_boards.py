@@ -9,11 +9,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from game2048.kernels.wide_bitboard import is_wide
 
 from game2048.board import Board
 from game2048.kernels import bitboard
 from game2048.kernels.jit import kernel
+from game2048.kernels.one_word_board import has_high_ranks
 from solver_server.engine import Engine, Limit
 
 
@@ -62,8 +62,8 @@ def choose_each(
 @kernel
 def _downgrade_wide(boards: Any, cells: Any) -> None:
     for i in range(boards.size):
-        if is_wide(boards[i], 16):
-            bitboard.unpack(boards[i], cells)
+        if has_high_ranks(boards[i], 16):
+            bitboard.unpack_cells(boards[i], cells)
             boards[i] = bitboard.downgrade(cells)
 
 
