@@ -7,7 +7,7 @@
     24   8   length of the payload in bytes
     32   32  SHA-256 of the header followed by the payload
     64   …   header, UTF-8 JSON; then zeros up to the payload
-    …    …   payload: numbers, of a type that the header tells
+    …    …   payload: numbers, of the type that the header names
 
 All numbers are little-endian.
 """
@@ -19,7 +19,7 @@ import mmap
 import os
 import struct
 import sys
-import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from game2048.errors import SolverError
+from recordings.atomic import atomic
 
 MAGIC = b"\x89N2048\r\n"
 VERSION = 1
@@ -44,12 +45,12 @@ H = TypeVar("H", bound=msgspec.Struct)
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a container file holds.
+    """What a file holds.
 
     Attributes:
-        header: JSON.
-        payload: uint8 [n]; in memory, or mapped privately, so that writing to it never reaches the file.
-        sha256: the file's digest, hexadecimal.
+        header: the header, JSON.
+        payload: uint8 [n], in memory or mapped privately; writing to it never reaches the file.
+        sha256: digest that the file names, hexadecimal.
     """
 
     header: bytes
@@ -58,63 +59,68 @@ class Contents:
 
 
 def starts_with_magic(path: Path) -> bool:
-    """Whether a file begins like a container, whole or not."""
+    """Tell whether a file begins like one of these, whole or not.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
-def write(path: Path, header: bytes, array: npt.NDArray[Any]) -> str:
-    """Write a container file: complete or, if the process dies meanwhile, not at all.
+def write_array(path: Path, header: bytes, array: npt.NDArray[Any]) -> str:
+    """Write a file: complete or, if the process dies meanwhile, not at all.
 
     Args:
-        path: where to.
-        header: JSON; what the array's type is, it has to tell.
-        array: [n], of numbers.
+        path: where to; its folder is made if need be.
+        header: JSON that names the type of the array's numbers, among other things.
+        array: numbers, [n].
 
     Returns:
         The digest, hexadecimal.
+
+    Raises:
+        OSError: the file cannot be written.
     """
     array = np.ascontiguousarray(array)
-    digest = _digest(header, _bytes_of(array))
+    digest = _digest(header, array.view(np.uint8))
     start = -(-(_PREAMBLE.size + len(header)) // _ALIGNMENT) * _ALIGNMENT
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(_PREAMBLE.pack(MAGIC, VERSION, len(header), start, array.nbytes, digest))
-            file.write(header.ljust(start - _PREAMBLE.size, b"\0"))
-            file.write(_bytes_of(array))
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with atomic(path) as file:
+        file.write(_PREAMBLE.pack(MAGIC, VERSION, len(header), start, array.nbytes, digest))
+        file.write(header.ljust(start - _PREAMBLE.size, b"\0"))
+        file.write(array.view(np.uint8).data)
     return digest.hex()
 
 
-def read_header(path: Path) -> tuple[bytes, str]:
-    """The header of a container file and the digest it gives, hexadecimal; nothing else is looked at.
+def read_array_header(path: Path) -> tuple[bytes, str]:
+    """Read the header of a file, and the digest that it names, hexadecimal; nothing is verified.
 
     Raises:
-        SolverError: see `read`.
+        SolverError: see `read_array`.
     """
     with _opened(path) as file:
         header, _, _, digest = _read_preamble(path, file.read(_PREAMBLE.size + _LONGEST_HEADER))
     return header, digest.hex()
 
 
-def read(path: Path, *, verify: bool = True, in_memory: bool = False) -> Contents:
-    """Map or read a container file.
+def read_array(
+    path: Path,
+    *,
+    verify: bool = True,
+    in_memory: bool = False,
+    look: Callable[[npt.NDArray[np.uint8]], None] = lambda piece: None,
+) -> Contents:
+    """Map or read a file.
 
     Args:
         path: the file.
         verify: whether to check the digest (about half a second a gigabyte).
         in_memory: read the payload rather than map it.
+        look: where the digest is checked, called with each piece of the payload, uint8 [16 MiB or less].
 
     Raises:
-        SolverError: the file is missing, no container, of another version, cut short or altered.
+        SolverError: the file is missing, of another kind or version, cut short or altered.
     """
     with _opened(path) as file:
         header, start, length, digest = _read_preamble(path, file.read(_PREAMBLE.size + _LONGEST_HEADER))
@@ -131,10 +137,10 @@ def read(path: Path, *, verify: bool = True, in_memory: bool = False) -> Content
         if in_memory:
             payload = np.empty(length, dtype=np.uint8)
             complete = file.readinto(payload.data) == length  # type: ignore[attr-defined]
-            sound = complete and (not verify or _digest(header, payload.data) == digest)
+            sound = complete and (not verify or _digest(header, payload, look) == digest)
         else:
-            # Taken of what is read, since pages of a mapping would count as memory of this process.
-            sound = not verify or _digest_of_rest(header, file) == digest
+            # The digest is taken of what is read: pages of a mapping would count as memory of this process.
+            sound = not verify or _digest_of_rest(header, file, look) == digest
             mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
             payload = np.frombuffer(mapping, dtype=np.uint8, offset=start, count=length)
     if not sound:
@@ -170,7 +176,7 @@ def _opened(path: Path) -> BinaryIO:
 def _read_preamble(path: Path, head: bytes) -> tuple[bytes, int, int, bytes]:
     if head[: len(MAGIC)] != MAGIC[: len(head)] or not head:
         raise SolverError(
-            f"{path} is no file that bot2048 wrote: it starts with {head[:8].hex(' ') or 'nothing'}"
+            f"{path} is not a file that bot2048 wrote: it starts with {head[:8].hex(' ') or 'nothing'}"
         )
     if len(head) < _PREAMBLE.size:
         raise SolverError(f"{path} is cut short: it has {len(head)} bytes; copy or download it again")
@@ -190,21 +196,24 @@ def _read_preamble(path: Path, head: bytes) -> tuple[bytes, int, int, bytes]:
     return header, start, length, digest
 
 
-def _bytes_of(array: npt.NDArray[Any]) -> memoryview:
-    return array.view(np.uint8).data
-
-
-def _digest(header: bytes, payload: memoryview) -> bytes:
+def _digest(
+    header: bytes,
+    payload: npt.NDArray[np.uint8],
+    look: Callable[[npt.NDArray[np.uint8]], None] = lambda piece: None,
+) -> bytes:
     digest = hashlib.sha256(header)
-    for start in range(0, len(payload), _PIECE):
-        digest.update(payload[start : start + _PIECE])
+    for start in range(0, payload.size, _PIECE):
+        piece = payload[start : start + _PIECE]
+        digest.update(piece.data)
+        look(piece)
     return digest.digest()
 
 
-def _digest_of_rest(header: bytes, file: BinaryIO) -> bytes:
+def _digest_of_rest(header: bytes, file: BinaryIO, look: Callable[[npt.NDArray[np.uint8]], None]) -> bytes:
     digest = hashlib.sha256(header)
     while piece := file.read(_PIECE):
         digest.update(piece)
+        look(np.frombuffer(piece, dtype=np.uint8))
     return digest.digest()
 
 

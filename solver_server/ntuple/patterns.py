@@ -48,6 +48,10 @@ class Pattern:
             )
         if not self.tuples:
             raise SolverError("the network has no tuples: expected at least one list of cells")
+        if self.ranks not in (15, 16):
+            raise SolverError(
+                f"{self.ranks} ranks are not possible: expected 16, or 15 to downgrade from 32768 on"
+            )
         for cells in self.tuples:
             self._check(cells)
         self._check_stages()
@@ -71,7 +75,7 @@ class Pattern:
         if self.stages and (self.rows, self.columns) != (4, 4):
             raise SolverError(f"stages are for 4×4 alone, not for {self.rows}×{self.columns}")
         if list(self.stages) != sorted(set(self.stages)) or not all(0 < s < self.ranks for s in self.stages):
-            shown = ", ".join(str(1 << stage) for stage in self.stages)
+            shown = ", ".join(str(1 << stage) if 0 <= stage <= 64 else f"2^{stage}" for stage in self.stages)
             raise SolverError(
                 f"stages {shown} are not possible: expected ascending tiles, 2 to {1 << (self.ranks - 1)}"
             )
@@ -183,8 +187,6 @@ def pattern_for(text: str, rows: int = 4, columns: int = 4) -> Pattern:
 
 def with_ranks(pattern: Pattern, ranks: int) -> Pattern:
     """Copy a shape, with another number of ranks."""
-    if ranks not in (15, 16):
-        raise SolverError(f"{ranks} ranks are not possible: expected 16, or 15 to downgrade from 32768 on")
     return replace(pattern, ranks=ranks)
 
 

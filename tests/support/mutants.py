@@ -190,7 +190,7 @@ def check_loader(
                 assert sentence.strip(), f"mutant {number} is refused without a word"
                 assert "\n" not in sentence, f"mutant {number} is refused in several lines: {sentence}"
                 refused[" ".join(sentence.replace(str(path), "FILE").split()[:6])] += 1
-            except Exception as error:
+            except (Exception, TooLongError) as error:
                 raise AssertionError(f"mutant {number} ({path}) ends in {error!r}") from error
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
@@ -203,5 +203,9 @@ def check_loader(
     return Outcomes(read, refused, largest)
 
 
+class TooLongError(BaseException):
+    """A loader took too much processor time; no loader may take it for an error of its own."""
+
+
 def _too_long(*_: object) -> None:
-    raise TimeoutError(f"more than {MOST_SECONDS:g} seconds of processor time")
+    raise TooLongError(f"more than {MOST_SECONDS:g} seconds of processor time")

@@ -1,4 +1,4 @@
-"""Weights files: a container whose header names the network and tells how it was trained."""
+"""Weights files: an array file whose header describes the network and how it was trained."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from game2048.errors import SolverError
 from solver_server import array_file
@@ -14,6 +15,14 @@ from solver_server.ntuple.network import Network, Phase
 from solver_server.ntuple.patterns import Pattern
 
 WEIGHTS_SUFFIX = ".n2048"
+
+LARGEST_WEIGHT = 1e30
+"""Weights beyond this, in points, are refused: their sums would overflow."""
+LARGEST_STEP = 1e20
+NOT_FINITE = (
+    "has weights that are not finite numbers: its training diverged; take an earlier checkpoint, or train "
+    "again at a lower rate"
+)
 
 DtypeName = Literal["float32", "int16"]
 
@@ -38,7 +47,7 @@ class WeightsHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def weights_header(network: Network) -> WeightsHeader:
-    """The header of a network's file."""
+    """Make the header of a network's file."""
     pattern = network.pattern
     return WeightsHeader(
         network=pattern.name,
@@ -58,11 +67,13 @@ def weights_header(network: Network) -> WeightsHeader:
 
 
 def pattern_in(header: WeightsHeader) -> Pattern:
-    """The shape of the network that a header is of.
+    """Read the shape of a network out of a header.
 
     Raises:
-        SolverError: there can be no such network.
+        SolverError: no such network is possible.
     """
+    if not 0 < header.step <= LARGEST_STEP:
+        raise SolverError(f"a step of {header.step} points is not possible; expected more than 0")
     return Pattern(
         header.network,
         header.rows,
@@ -76,13 +87,21 @@ def pattern_in(header: WeightsHeader) -> Pattern:
     )
 
 
+def are_weights(numbers: npt.NDArray[np.float32]) -> bool:
+    """Tell whether all numbers are finite, and not so large that sums of them overflow."""
+    return not numbers.size or bool(-LARGEST_WEIGHT <= numbers.min() <= numbers.max() <= LARGEST_WEIGHT)
+
+
 def save_weights(path: Path, network: Network) -> str:
-    """Write a weights file; the digest.
+    """Write a weights file, complete or not at all.
+
+    Returns:
+        The digest, hexadecimal.
 
     Raises:
         OSError: the file cannot be written.
     """
-    return array_file.write(path, msgspec.json.encode(weights_header(network)), network.weights)
+    return array_file.write_array(path, msgspec.json.encode(weights_header(network)), network.weights)
 
 
 def load_weights(path: Path, *, verify: bool = True, in_memory: bool = False) -> Network:
@@ -90,24 +109,29 @@ def load_weights(path: Path, *, verify: bool = True, in_memory: bool = False) ->
 
     Args:
         path: the file.
-        verify: whether to check the digest.
-        in_memory: copy the weights (faster evaluation, since big tables then lie on huge pages) rather than
-            map the file (shared by all processes, in use at once).
+        verify: whether to check the digest, and that all weights are finite numbers.
+        in_memory: copy the weights rather than map the file. A copy is faster to play by, since big tables
+            then lie on huge pages; a mapping is shared by all processes and in use at once.
 
     Raises:
-        SolverError: it is missing, damaged, or no weights file.
+        SolverError: the file is missing, damaged, or not a weights file.
     """
-    contents = array_file.read(path, verify=verify, in_memory=in_memory)
-    try:
-        header = msgspec.json.decode(contents.header, type=WeightsHeader)
-    except msgspec.DecodeError as error:
-        raise SolverError(f"{path} is no weights file: its header does not fit ({error})") from error
+    sound = True
+
+    def look(piece: npt.NDArray[np.uint8]) -> None:
+        nonlocal sound
+        sound = sound and are_weights(piece[: piece.size // 4 * 4].view(np.float32))
+
+    contents = array_file.read_array(path, verify=verify, in_memory=in_memory, look=look)
+    header = array_file.decode_header(path, contents.header, WeightsHeader, "a weights file")
     if header.kind != "weights":
-        raise SolverError(f"{path} is no weights file: it holds {header.kind}")
+        raise SolverError(f"{path} is not a weights file: it holds {header.kind}")
     pattern = pattern_in(header)
     size = np.dtype(header.dtype).itemsize
     if contents.payload.size != size * pattern.entries:
         found = contents.payload.size // size
         raise SolverError(f"{path} is damaged: {found} weights where its tuples need {pattern.entries}")
+    if header.dtype == "float32" and not sound:
+        raise SolverError(f"{path} {NOT_FINITE}")
     weights = contents.payload.view(header.dtype)
     return Network(pattern, weights, header.history, contents.sha256, header.step)

@@ -1,8 +1,8 @@
-"""Networks small enough to ship: weights rounded to whole steps, and files of them compressed.
+"""Packed networks: weights rounded to whole steps and compressed, a tenth of the size.
 
-A packed file is a container (`solver_server.array_file`). Its payload is, for each table and stage, two
-xz streams: the low and the high bytes of its weights, each weight w as 2w, or −2w − 1 if it is negative. Of
-stages after the first it is the differences to the stage before, modulo 2**16.
+A packed network is an array file (`solver_server.array_file`). Its payload is, for each stage and table, two
+xz streams: the low bytes of the weights, and the high bytes. A weight w is stored as 2w, or as −2w − 1 if it
+is negative. Stages after the first hold the differences from the stage before, modulo 2**16.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import lzma
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -20,32 +20,33 @@ import numpy.typing as npt
 
 from game2048.errors import SolverError
 from solver_server import array_file
+from solver_server.expansion import expand_exactly, most_expanded
 from solver_server.ntuple.files import native
 from solver_server.ntuple.files.native import WeightsHeader
 from solver_server.ntuple.network import Network
 from solver_server.ntuple.patterns import Pattern
 
 PACKED_SUFFIX = ".packed.n2048"
-LARGEST = 32767
+MOST_STEPS = 32767
 
 _PIECE = 1 << 22
 _COARSEST = 7
 # Bytes are small numbers in no order that an LZ match could follow: its literal coder does the work.
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 3, "lp": 0, "pb": 0, "dict_size": 1 << 24}]
 
-Bytes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
+_Bytes = npt.NDArray[np.uint8]
+_Floats = npt.NDArray[np.float32]
 
 
 class PackedHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """The header of a packed file.
+    """The header of a packed network.
 
     Attributes:
-        kind: what the container holds.
-        codec: of the streams.
-        sha256: of the weights that come out, as little-endian int16.
-        network: the header of the weights file that comes out.
-        lengths: of each stream, in bytes.
+        kind: what the array file holds.
+        codec: how the streams are compressed.
+        sha256: digest of the unpacked weights, as little-endian int16.
+        network: header of the unpacked weights file.
+        lengths: length of each stream, in bytes.
     """
 
     kind: Literal["packed"] = "packed"
@@ -55,18 +56,18 @@ class PackedHeader(msgspec.Struct, frozen=True, kw_only=True):
     lengths: list[int]
 
 
-def rounded(network: Network, step: float, sums: Floats | None = None, certain: float = 1e5) -> Network:
-    """The network with its weights as whole multiples of a step, in 16 bits.
+def rounded(network: Network, step: float, sums: _Floats | None = None, certain: float = 1e5) -> Network:
+    """Round the weights of a network to whole multiples of a step, in 16 bits.
 
-    A weight that training has seldom moved is mostly noise and seldom asked for. With the sums of temporal
-    coherence it is rounded to 2, 4, … 128 steps, as many as the root of A says, since what is rare and coarse
-    costs little strength and packs well.
+    A weight that training has seldom moved is mostly noise, and seldom read in play. With the sums of
+    temporal coherence it is rounded to 2, 4, … 128 steps, by the root of A: that costs little strength and
+    packs well.
 
     Args:
-        network: float32.
-        step: score points.
+        network: network of float32 weights.
+        step: size of a step, in points.
         sums: float32 [2 · entries], E and A side by side (`solver_server.ntuple.training.td_kernels.Rate`).
-        certain: from this A on a weight is rounded to single steps.
+        certain: weights whose A is at least this are rounded to single steps.
 
     Raises:
         SolverError: the weights are rounded already.
@@ -81,18 +82,17 @@ def rounded(network: Network, step: float, sums: Floats | None = None, certain: 
             moved = np.maximum(sums[1::2][piece], 1)
             grain = np.exp2(np.clip(np.rint(np.log2(certain / moved) / 2), 0, _COARSEST)).astype(np.float32)
             steps = np.rint(steps / grain) * grain
-        whole[piece] = np.clip(np.rint(steps), -LARGEST, LARGEST)
+        whole[piece] = np.clip(np.rint(steps), -MOST_STEPS, MOST_STEPS)
     return Network(network.pattern, whole, network.history, step=step * network.step)
 
 
-def settle_stages(network: Network, sums: Floats, since: Floats) -> None:
-    """Let stages share what only one of them has moved since they were divided; weights and sums change.
+def settle_stages(network: Network, sums: _Floats, since: _Floats) -> None:
+    """Copy each weight that a stage never updated from the nearest stage that did; in place, sums too.
 
-    A stage that has not moved a weight since then takes the neighbour's, the one before first. It is seldom
-    asked for there, if ever, and what two stages share packs to nothing.
+    Such a weight is seldom read in that stage, if ever, and what two stages share packs to nothing.
 
     Args:
-        network: float32, of several stages.
+        network: network of several stages, float32.
         sums: float32 [2 · entries], E and A side by side.
         since: float32 [2 · entries], the same sums when the stages were divided.
     """
@@ -111,19 +111,19 @@ def settle_stages(network: Network, sums: Floats, since: Floats) -> None:
 
 
 def pack_network(path: Path, network: Network, threads: int = 2) -> None:
-    """Write a packed file; complete or not at all.
+    """Write a packed network, complete or not at all.
 
     Args:
         path: where to.
-        network: of int16 weights (`rounded`).
-        threads: that compress at once.
+        network: network of int16 weights (`rounded`).
+        threads: number of threads that compress at once.
 
     Raises:
-        SolverError: the weights are not rounded.
+        SolverError: the weights are not rounded, or nearly all 0.
     """
     if network.weights.dtype != np.int16:
         raise SolverError("the network is not rounded: only whole weights can be packed")
-    planes: list[Bytes] = []
+    planes: list[_Bytes] = []
     size = network.pattern.stage_entries
     for start, end in pairwise(_bounds(network.pattern)):
         stored = network.weights[start:end]
@@ -140,53 +140,65 @@ def pack_network(path: Path, network: Network, threads: int = 2) -> None:
         lengths=[len(stream) for stream in streams],
     )
     payload = np.frombuffer(b"".join(streams), dtype=np.uint8)
-    array_file.write(path, msgspec.json.encode(header), payload)
+    if network.weights.nbytes > most_expanded(payload.size):
+        raise SolverError(
+            "the network has nearly no weights that are not 0: train it longer before you pack it"
+        )
+    array_file.write_array(path, msgspec.json.encode(header), payload)
 
 
 def is_packed(header: bytes) -> bool:
-    """Whether a container's header is that of a packed file."""
+    """Tell whether the header of an array file is that of a packed network."""
     return header.startswith(b'{"kind":"packed"')
 
 
 def packed_header(path: Path) -> PackedHeader:
-    """The header of a packed file.
+    """Read the header of a packed network.
 
     Raises:
-        SolverError: it is no such file, or damaged.
+        SolverError: the file is of another kind, or damaged.
     """
-    return _decoded(path, array_file.read_header(path)[0])
+    return _decoded(path, array_file.read_array_header(path)[0])
 
 
 def unpack_network(path: Path, threads: int = 2) -> Network:
-    """The network in a packed file.
+    """Read a packed network. It is verified before it is expanded, and its size is checked before both.
 
     Args:
         path: the file.
-        threads: that decompress at once.
+        threads: number of threads that decompress at once.
 
     Raises:
-        SolverError: it is no such file, or damaged.
+        SolverError: the file is of another kind, or damaged.
     """
-    contents = array_file.read(path, in_memory=True)
-    header = _decoded(path, contents.header)
+    header = packed_header(path)
     pattern = native.pattern_in(header.network)
     bounds = _bounds(pattern)
     sizes = [end - start for start, end in pairwise(bounds) for _ in range(2)]
-    starts = np.cumsum([0, *header.lengths])
-    if len(header.lengths) != len(sizes) or starts[-1] != contents.payload.size or min(header.lengths) < 0:
+    most = most_expanded(path.stat().st_size)
+    if 2 * pattern.entries > most:
+        raise SolverError(
+            f"{path} claims {2 * pattern.entries:,} bytes of weights; a file of its size may have {most:,}"
+        )
+    contents = array_file.read_array(path, in_memory=True)
+    if (
+        len(header.lengths) != len(sizes)
+        or min(header.lengths) < 0
+        or sum(header.lengths) != contents.payload.size
+    ):
         raise SolverError(f"{path} is damaged: its streams are not those of its network")
+    starts = [0, *accumulate(header.lengths)]
     whole = np.empty(pattern.entries, dtype=np.int16)
     halves = whole.view(np.uint8)
 
-    def expand(number: int) -> None:
+    def expand_plane(number: int) -> None:
         stream = contents.payload[starts[number] : starts[number + 1]].tobytes()
         start = bounds[number // 2]
-        halves[2 * start + number % 2 : 2 * (start + sizes[number]) : 2] = _expanded(
-            path, stream, sizes[number]
-        )
+        plane = expand_exactly(path, stream, sizes[number], header.codec)
+        halves[2 * start + number % 2 : 2 * (start + sizes[number]) : 2] = plane
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(expand, range(len(sizes))))
+        list(pool.map(expand_plane, range(len(sizes))))
     for start in range(0, whole.size, _PIECE):
         folded = whole[start : start + _PIECE].view(np.uint16)
         whole[start : start + _PIECE] = (folded >> 1).view(np.int16) ^ -(folded & 1).view(np.int16)
@@ -194,38 +206,22 @@ def unpack_network(path: Path, threads: int = 2) -> Network:
     for before, stage in pairwise(stages):
         stage += before
     if hashlib.sha256(whole.data).hexdigest() != header.sha256:
-        raise SolverError(f"{path} is damaged: what comes out of it is not what was packed")
+        raise SolverError(f"{path} is damaged: its weights are not those that were packed")
     return Network(pattern, whole, header.network.history, contents.sha256, header.network.step)
 
 
 def _decoded(path: Path, header: bytes) -> PackedHeader:
-    try:
-        decoded = msgspec.json.decode(header, type=PackedHeader)
-    except msgspec.MsgspecError as error:
-        raise SolverError(f"{path} is no packed network: its header does not fit ({error})") from error
+    decoded = array_file.decode_header(path, header, PackedHeader, "a packed network")
     if decoded.network.dtype != "int16":
-        raise SolverError(f"{path} is no packed network: its weights are {decoded.network.dtype}")
+        raise SolverError(f"{path} is not a packed network: its weights are {decoded.network.dtype}")
     return decoded
 
 
 def _bounds(pattern: Pattern) -> list[int]:
-    """Where each table of each stage starts, and the end of the last."""
+    """List where each table of each stage starts, and the end of the last."""
     sizes = [16 ** len(cells) for cells in pattern.tuples] * (len(pattern.stages) + 1)
     return [0, *(int(end) for end in np.cumsum(sizes))]
 
 
-def _compressed(plane: Bytes) -> bytes:
+def _compressed(plane: _Bytes) -> bytes:
     return lzma.compress(plane.tobytes(), format=lzma.FORMAT_XZ, filters=_FILTERS)
-
-
-def _expanded(path: Path, stream: bytes, size: int) -> Bytes:
-    """At most ``size`` bytes are made, whatever the stream says."""
-    decoder = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
-    try:
-        plane = decoder.decompress(stream, max_length=size)
-        more = b"" if decoder.eof else decoder.decompress(b"", max_length=1)
-    except lzma.LZMAError as error:
-        raise SolverError(f"{path} is damaged: {error}") from error
-    if len(plane) != size or more or not decoder.eof:
-        raise SolverError(f"{path} is damaged: a stream is not as long as its table")
-    return np.frombuffer(plane, dtype=np.uint8)

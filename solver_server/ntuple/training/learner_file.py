@@ -53,7 +53,7 @@ def sums_size(pattern: Pattern, method: str) -> int:
 
 def write_learner(weights: Path, header: LearnerHeader, sums: Sums) -> None:
     """Write the state beside a weights file."""
-    array_file.write(weights.with_suffix(LEARNER_SUFFIX), msgspec.json.encode(header), sums)
+    array_file.write_array(weights.with_suffix(LEARNER_SUFFIX), msgspec.json.encode(header), sums)
 
 
 def read_learner(weights: Path, network: Network) -> tuple[LearnerHeader, Sums]:
@@ -71,17 +71,22 @@ def read_learner(weights: Path, network: Network) -> tuple[LearnerHeader, Sums]:
         raise SolverError(
             f"{weights} has no learner's state beside it: expected {path.name} from the same checkpoint"
         )
-    contents = array_file.read(path, in_memory=True)
+    sound = True
+
+    def look(piece: npt.NDArray[np.uint8]) -> None:
+        nonlocal sound
+        sound = sound and native.are_weights(piece[: piece.size // 4 * 4].view(np.float32))
+
+    contents = array_file.read_array(path, in_memory=True, look=look)
     header = _decode(path, contents.header)
     if header.weights_sha256 != network.sha256:
         raise SolverError(f"{path} belongs to other weights than {weights}: take both from one checkpoint")
     expected = 4 * sums_size(network.pattern, header.settings.method)
     if contents.payload.size != expected:
         raise SolverError(f"{path} is damaged: it has {contents.payload.size} of {expected} bytes")
-    sums = contents.payload.view(np.float32)
-    if not np.isfinite(sums).all():
-        raise SolverError(f"{path} has sums that are not finite numbers: take an earlier checkpoint")
-    return header, sums
+    if not sound:
+        raise SolverError(f"{path} {native.NOT_FINITE}")
+    return header, contents.payload.view(np.float32)
 
 
 def read_sums(weights: Path) -> Sums | None:

@@ -242,7 +242,7 @@ def save(path: Path, header: DistilledHeader, numbers: Numbers, moves: Bytes) ->
     full = msgspec.structs.replace(
         header, count=int(numbers.size), lengths=[len(stream) for stream in streams]
     )
-    array_file.write(path, msgspec.json.encode(full), np.frombuffer(b"".join(streams), dtype=np.uint8))
+    array_file.write_array(path, msgspec.json.encode(full), np.frombuffer(b"".join(streams), dtype=np.uint8))
 
 
 def read_header(path: Path) -> DistilledHeader:
@@ -251,7 +251,7 @@ def read_header(path: Path) -> DistilledHeader:
     Raises:
         SolverError: it is missing, or another kind of file.
     """
-    return _decoded(path, array_file.read_header(path)[0])
+    return _decoded(path, array_file.read_array_header(path)[0])
 
 
 def load(path: Path = SHIPPED) -> DistilledSet:
@@ -260,7 +260,7 @@ def load(path: Path = SHIPPED) -> DistilledSet:
     Raises:
         SolverError: it is missing, damaged, or no such file.
     """
-    contents = array_file.read(path, in_memory=True)
+    contents = array_file.read_array(path, in_memory=True)
     header = _decoded(path, contents.header)
     if len(header.lengths) != _PLANES + 1 or sum(header.lengths) != contents.payload.size:
         raise SolverError(f"{path} is damaged: its streams do not add up to {contents.payload.size} bytes")

@@ -159,15 +159,15 @@ def test_a_flipped_bit_is_told(packed: Path, cache: Path, place: int) -> None:
 
 def test_streams_that_do_not_fit_their_tables_are_told(packed: Path, cache: Path) -> None:
     """Whole by its digest, but made by someone who means ill: no more is unpacked than the tables hold."""
-    contents = array_file.read(packed)
+    contents = array_file.read_array(packed)
     bomb = packing._compressed(np.zeros(1 << 24, dtype=np.uint8))
     header = packing.packed_header(packed)
     rest = contents.payload[header.lengths[0] :].tobytes()
     header = msgspec.structs.replace(header, lengths=[len(bomb), *header.lengths[1:]])
-    array_file.write(packed, msgspec.json.encode(header), np.frombuffer(bomb + rest, dtype=np.uint8))
-    with pytest.raises(SolverError, match="a stream is not as long as its table"):
+    array_file.write_array(packed, msgspec.json.encode(header), np.frombuffer(bomb + rest, dtype=np.uint8))
+    with pytest.raises(SolverError, match="expands to more than"):
         network_file.open_network(packed)
-    array_file.write(packed, contents.header, contents.payload[:-1])
+    array_file.write_array(packed, contents.header, contents.payload[:-1])
     with pytest.raises(SolverError, match="its streams are not those of its network"):
         network_file.open_network(packed)
 
@@ -202,6 +202,6 @@ def test_a_network_of_the_wrong_kind_is_told(tmp_path: Path, cache: Path) -> Non
     path = tmp_path / "some.n2048"
     inside = msgspec.structs.replace(native.weights_header(whole()), dtype="float32")
     header = packing.PackedHeader(sha256="", network=inside, lengths=[0] * 8)
-    array_file.write(path, msgspec.json.encode(header), np.zeros(0, dtype=np.uint8))
+    array_file.write_array(path, msgspec.json.encode(header), np.zeros(0, dtype=np.uint8))
     with pytest.raises(SolverError, match="its weights are float32"):
         network_file.open_network(path)

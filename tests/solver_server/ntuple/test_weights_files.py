@@ -107,13 +107,13 @@ def test_a_later_version_is_told(file: Path) -> None:
 def test_other_files_are_told(tmp_path: Path, file: Path) -> None:
     other = tmp_path / "other.txt"
     other.write_text("hello, world")
-    with pytest.raises(SolverError, match="no file that bot2048 wrote: it starts with 68 65 6c 6c"):
+    with pytest.raises(SolverError, match="not a file that bot2048 wrote: it starts with 68 65 6c 6c"):
         network_file.open_network(other)
     with pytest.raises(SolverError, match="cannot open"):
         network_file.open_network(tmp_path / "missing")
     with pytest.raises(SolverError, match="cannot open"):
         network_file.open_network(tmp_path)
-    array_file.write(other, b'{"kind":"learner"}', np.zeros(1, dtype=np.float32))
+    array_file.write_array(other, b'{"kind":"learner"}', np.zeros(1, dtype=np.float32))
     with pytest.raises(SolverError, match="header does not fit"):
         network_file.open_network(other)
 
@@ -180,7 +180,7 @@ def test_a_pattern_in_another_order_of_cells_is_the_same_table(tmp_path: Path) -
         (lambda data: data[:262_175], "cut short in the head of table 2"),
         (lambda data: data + b"\0", "after its last table"),
         (lambda data: data[:5] + b"\x04\x22\x01" + data[8:], "pattern 0122"),
-        (lambda data: data[:12] + b"\x01" + data[13:], "unit 1"),
+        (lambda data: data[:12] + b"\x01" + data[13:], "of other features"),
     ],
 )
 def test_a_tdl2048_file_that_is_not_whole_is_told(tmp_path: Path, change: object, message: str) -> None:

@@ -170,13 +170,13 @@ def test_a_file_holds_the_set(tmp_path: Path, made: Made) -> None:
     path.write_bytes(whole[:-7] + bytes([whole[-7] ^ 1]) + whole[-6:])
     with pytest.raises(SolverError, match="is damaged: its SHA-256"):
         move_set.load(path)
-    header, _ = array_file.read_header(tmp_path / "some.distilled")
+    header, _ = array_file.read_array_header(tmp_path / "some.distilled")
     for text, told in (
         (header.replace(b'"count":3000', b'"count":3001'), "has not the size of 3001 bytes"),
         (header.replace(b'"kind":"distilled"', b'"kind":"weights"'), "is no distilled set"),
         (header.replace(b'"lengths":[', b'"lengths":[1,'), "its streams do not add up"),
     ):
-        array_file.write(path, text, np.frombuffer(whole[4096:], dtype=np.uint8))
+        array_file.write_array(path, text, np.frombuffer(whole[4096:], dtype=np.uint8))
         with pytest.raises(SolverError, match=told):
             move_set.load(path)
 
