@@ -188,7 +188,7 @@ def confuse_state(path: Path) -> None:
         (cut_state, "cut short"),
         (flip_state, "SHA-256"),
         (swap_state, "belongs to other weights"),
-        (confuse_state, "no learner's state"),
+        (confuse_state, "not a learner's state"),
     ],
 )
 def test_a_checkpoint_that_is_not_whole_is_told(
