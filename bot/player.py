@@ -31,6 +31,8 @@ FRUITLESS = 2
 """So many directions are tried on a page that has never moved."""
 STALLED_TURNS = 4
 """So many turns in a row may pass in which the page does something, and the board does not move."""
+STALLED_TURNS_AT_WIN = 2
+"""So many where the page says that the game is won: it was asked to continue between them."""
 STALLED_S = 90.0
 """So long a page may take no move."""
 LEAST_LAST_TILE = 32
@@ -97,7 +99,7 @@ class Stall:
         self.end()
 
     def end(self) -> None:
-        """The board has moved."""
+        """Note that the board has moved."""
         self.turns = 0
         self.won = False
         self._since = time.monotonic()
@@ -109,8 +111,8 @@ class Stall:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether it is not worth to try on."""
-        return self.turns >= STALLED_TURNS or self.is_late
+        """Whether the page is not going to take a move any more."""
+        return self.is_late or self.turns >= (STALLED_TURNS_AT_WIN if self.won else STALLED_TURNS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,6 @@ class PageButtons:
         page: a page of Playwright.
         obstacles: what finds buttons by their texts.
         wait_ms: how long a button may take to become clickable.
-
-    Attributes:
-        said: what a dialog has said of the game since this was last set to `Status.PLAYING`.
     """
 
     def __init__(self, page: Page, obstacles: Obstacles, wait_ms: int) -> None:
@@ -39,8 +36,17 @@ class PageButtons:
         self._obstacles = obstacles
         self._wait_ms = wait_ms
         self._consents = False
-        self.said = Status.PLAYING
+        self._said = self._said_before = Status.PLAYING
         page.on("dialog", self._answer)
+
+    @property
+    def said(self) -> Status:
+        """What dialogs have said of the game at the last move or after it."""
+        return self._said_before if self._said is Status.PLAYING else self._said
+
+    def note_move(self) -> None:
+        """Note that the page has taken a move; a dialog that it raised at this move still counts."""
+        self._said_before, self._said = self._said, Status.PLAYING
 
     async def find(self, frame: Frame, selector: str, text: str | None, *, in_game: bool) -> Click | None:
         """Return the click on the first button that is visible; ``None`` where there is no such button.
@@ -82,7 +88,7 @@ class PageButtons:
         logger.info("the page says (%s): %s", dialog.type, dialog.message[:200])
         if dialog.type != UNSAVED:
             said = status_said(dialog.message)
-            self.said = self.said if said is Status.PLAYING else said
+            self._said = self._said if said is Status.PLAYING else said
         with contextlib.suppress(PlaywrightError):
             if dialog.type == "prompt":
                 await dialog.accept(dialog.default_value or "4")

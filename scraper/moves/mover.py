@@ -152,7 +152,7 @@ class Mover:
         """Say what came of a move after which the page has loaded anew."""
         outcome = self._judge.anew(await self.read(), ply)
         if isinstance(outcome, Slid) or outcome.rules:
-            self._input.took()
+            self._took()
         return outcome
 
     async def _outcome(self, sighting: Sighting, before: Reading, ply: Ply) -> MoveOutcome:
@@ -161,12 +161,12 @@ class Mover:
             await self._input.missed()
             reading = self._reading_in(sighting)
             if self._input.exhausted and reading.status is Status.PLAYING:
-                reading = reading.changed(status=await self._parts.obstacles.says())
+                reading = reading.changed(status=await self._parts.said())
             return Unchanged(reading, exhausted=self._input.exhausted)
         learned = self._values.take(sighting, ply.direction)
         if sighting.outcome is SightKind.SLID or learned:
             reading = self._reading_in(sighting)
-            self._input.took()
+            self._took()
             return self._judge.slid(sighting, reading, before, ply, learned=bool(learned))
         reading = await self.read()
         at_key = self._judge.at_key(sighting, ply)
@@ -175,8 +175,13 @@ class Mover:
         if at_key == reading.board != before.board or (defies and not self._judge.has_slid):
             await self._input.missed()  # what changed the board was not this move, or it came before the key
         else:
-            self._input.took()
+            self._took()
         return outcome
+
+    def _took(self) -> None:
+        """Note that the page has taken the move."""
+        self._input.took()
+        self._parts.buttons.note_move()
 
     async def _held_to_rules(self, outcome: MoveOutcome) -> MoveOutcome:
         """Believe a reader only while the rules are obeyed; else another board, else the next reader."""

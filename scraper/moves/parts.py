@@ -18,6 +18,7 @@ from scraper.input.methods import PageInput
 from scraper.moves.explain import Judge
 from scraper.readers import BoardReader
 from scraper.readers.tile_values import TileValues
+from scraper.reading import Status
 from scraper.site_profile import SiteProfile
 from scraper.wait_times import WaitTimes
 
@@ -85,6 +86,11 @@ class PageParts:
         """Believe a reader no more, nor what was learned of its tiles; see `Finder.give_up`."""
         self.finder.give_up(name, why, moved=moved)
         self.values.forget()
+
+    async def said(self) -> Status:
+        """Return what the page says of the game, on itself or in a dialog since its last move."""
+        status = await self.obstacles.says()
+        return self.buttons.said if status is Status.PLAYING else status
 
     async def unless_lost(self, act: Awaitable[Result]) -> Result:
         """Do something with the page.
