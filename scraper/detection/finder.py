@@ -232,7 +232,7 @@ class Finder:
             return False
         if await self._find_on_canvas():
             return True
-        return not self._readers.reasons and await self._script.seek(weak=True)
+        return self._readers.weak_may_see and await self._script.seek(weak=True)
 
     async def _prefer_better(self) -> None:
         """A board that came up just now may be one for the readers that cannot be mistaken."""

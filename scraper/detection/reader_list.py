@@ -17,6 +17,8 @@ class ReaderList:
     Attributes:
         reasons: by reader, why a board that it saw is not one of 2048.
         given_up: the readers that are not believed any more, each with the reason.
+        is_2048: whether the page was seen to play by the rules; then any reader may be right, and none
+            that cannot read the board shows that the page is another game.
     """
 
     def __init__(self, readers: tuple[BoardReader, ...]) -> None:
@@ -24,6 +26,7 @@ class ReaderList:
         self._by_name = {reader.name: reader for reader in (*readers, PIXELS)}
         self.reasons: dict[str, str] = {}
         self.given_up: dict[str, str] = {}
+        self.is_2048 = False
 
     def names(self, *, weak: bool) -> list[str]:
         """Return the names of the readers of elements to ask, the weak ones or the others."""
@@ -40,7 +43,12 @@ class ReaderList:
     @property
     def numbers_refuted(self) -> bool:
         """Whether a board with numbers was seen that is not one of 2048."""
-        return any(self._by_name[name].traits.numbered for name in self.given_up)
+        return not self.is_2048 and any(self._by_name[name].traits.numbered for name in self.given_up)
+
+    @property
+    def weak_may_see(self) -> bool:
+        """Whether the readers that are easily mistaken may be asked."""
+        return self.is_2048 or not self.reasons
 
     def reading(self, sighting: Sighting, raw: object, url: str) -> Reading:
         """Check the reading in a sighting.

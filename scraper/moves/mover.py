@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Awaitable
 
+import msgspec
 from playwright.async_api import Error as PlaywrightError
 
 from game2048.board import Board
@@ -28,8 +29,8 @@ QUICK_MOVES = 6
 LEAST_IDLE_MS = 250
 TRIAL_IDLE_MS = 200
 WEAK_IDLE_MS = 350
-LOOKS_AGAIN = 3
-"""How often a page may load anew while it is being read once."""
+LOOKS_AGAIN = 6
+"""How often a page may load anew, or show nothing that a reader can read, while it is being read once."""
 
 
 class Mover:
@@ -55,6 +56,8 @@ class Mover:
         """Begin anew on a page that has loaded anew."""
         self._slowest = self._began = 0.0
         self._attempt: tuple[Board, Direction] | None = None
+        self._ply: Ply | None = None
+        """The move that is being made, or was made last."""
 
     # -- reading ------------------------------------------------------------------------------------------
 
@@ -95,9 +98,10 @@ class Mover:
                 try:
                     return self._reading_in(sighting), sighting.outcome is SightKind.SETTLED
                 except UnreadableError as error:
-                    if self._judge.has_slid or sighting.name is None:
+                    if sighting.name is None:
                         raise
-                    self._parts.give_up(sighting.name, str(error.__cause__ or error))
+                    ply = self._ply if self._judge.has_slid else None
+                    self._parts.give_up(sighting.name, str(error.__cause__ or error), ply=ply)
             meanwhile = None
             self._parts.finder.forget_document()
         raise self._parts.readers.no_board(self._parts.tab.url)
@@ -118,6 +122,7 @@ class Mover:
         ply = before.ply(direction)
         if not ply.slide.moved:
             raise RulesError(f"{direction} does not change {before.board}; expected a legal direction")
+        self._ply = ply
         if (before.board, direction) != self._attempt:
             if self._input.proven is not None:
                 self._input.give_up()  # what was missed so far was another move
@@ -169,6 +174,8 @@ class Mover:
             self._took()
             return self._judge.slid(sighting, reading, before, ply, learned=bool(learned))
         reading = await self.read()
+        if reading.reader != sighting.name:  # what another reader saw at the key says nothing
+            sighting = msgspec.structs.replace(sighting, at_key=None)
         at_key = self._judge.at_key(sighting, ply)
         outcome = self._judge.other(sighting, reading, ply)
         defies = isinstance(outcome, Unexplained) and not outcome.rules

@@ -18,7 +18,7 @@ from scraper.input.methods import PageInput
 from scraper.moves.explain import Judge
 from scraper.readers import BoardReader
 from scraper.readers.tile_values import TileValues
-from scraper.reading import Status
+from scraper.reading import Ply, Status
 from scraper.site_profile import SiteProfile
 from scraper.wait_times import WaitTimes
 
@@ -82,10 +82,18 @@ class PageParts:
         self.input.forget()
         self.judge.forget()
 
-    def give_up(self, name: str, why: str, *, moved: bool = True) -> None:
-        """Believe a reader no more, nor what was learned of its tiles; see `Finder.give_up`."""
+    def give_up(self, name: str, why: str, *, moved: bool = True, ply: Ply | None = None) -> None:
+        """Believe a reader no more, nor what was learned of its tiles; see `Finder.give_up`.
+
+        Args:
+            name: the reader.
+            why: the reason, for people.
+            moved: whether anything ever moved on the board.
+            ply: in the middle of a game: the move that was made last.
+        """
+        self.readers.is_2048 |= ply is not None
         self.finder.give_up(name, why, moved=moved)
-        self.values.forget()
+        self.values.forget(ply)
 
     async def said(self) -> Status:
         """Return what the page says of the game, on itself or in a dialog since its last move."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from typing import Self
 
 from game2048.board import Board, board_lines, highest_exponent
 from game2048.direction import Direction
@@ -16,6 +17,10 @@ from game2048.errors import PageError
 
 logger = logging.getLogger(__name__)
 
+GROUND = "-"
+"""The look of a cell in which there is nothing, where readers can tell."""
+SPAWNED = (1, 2)
+"""The exponents that spawn."""
 ENOUGH_SPAWNS = 4
 """So many spawned tiles of one look are 2s: that all are 4s happens once in ten thousand games."""
 
@@ -35,14 +40,48 @@ class LookBook:
     def __init__(self, rows: int, columns: int, first: Sequence[str]) -> None:
         self.rows, self.columns = rows, columns
         counts = Counter(first)
-        self.empty = "-" if counts["-"] else counts.most_common(1)[0][0]
+        self.empty = GROUND if counts[GROUND] else counts.most_common(1)[0][0]
         self._next: dict[str, str] = {}
         self._spawned: Counter[str] = Counter(look for look in first if look != self.empty)
         self._order: list[str] = list(self._spawned)
+        self._known: dict[str, int] = {}
+        """The exponents of looks that were known from the beginning."""
+
+    @classmethod
+    def of_board(cls, board: Board, looks: Looks) -> Self | None:
+        """Make the book of a game under way, from a board that is shown with at most one tile more.
+
+        Args:
+            board: what a move slid to, or what it was made on.
+            looks: what is shown now.
+
+        Returns:
+            ``None`` where the looks are not those of that board.
+        """
+        free = Counter(look for look, tile in zip(looks, board.cells, strict=True) if not tile)
+        book = cls(board.rows, board.columns, looks)
+        book.empty = free.most_common(1)[0][0] if free.total() > 1 else GROUND
+        if free.total() - free[book.empty] > 1:
+            return None
+        for look, tile in zip(looks, board.cells, strict=True):
+            if tile and (look == book.empty or book._known.setdefault(look, tile) != tile):
+                return None
+        if len(set(book._known.values())) < len(book._known):
+            return None
+        by_value = {tile: look for look, tile in book._known.items()}
+        spawned = [look for look in free if look != book.empty and look not in book._known]
+        for look, tile in zip(spawned, [tile for tile in SPAWNED if tile not in by_value], strict=False):
+            book._known[look], by_value[tile] = tile, look
+        book._next = {look: by_value[tile + 1] for tile, look in by_value.items() if tile + 1 in by_value}
+        book._spawned = Counter(by_value[tile] for tile in SPAWNED if tile in by_value)
+        book._order = list(book._known)
+        return book
 
     @property
     def certain(self) -> bool:
         """Whether it is known which look is the 2."""
+        if self._known:
+            return True
         spawned = self._spawned
         if len(spawned) > 1 and any(self._next.get(a) in spawned for a in spawned):
             return True
@@ -50,12 +89,14 @@ class LookBook:
 
     def values(self) -> dict[str, int]:
         """The exponent of every look that is known, 0 for the empty one."""
-        base = self._base()
         values = {self.empty: 0}
-        self._follow(base, 1, values)
+        for look, value in self._known.items():
+            self._follow(look, value, values)
+        if not self._known:
+            self._follow(self._base(), 1, values)
         for look in self._spawned:
             if look not in values:
-                self._follow(look, 2, values)
+                self._follow(look, 2 if 1 in values.values() else 1, values)
         for look in self._order:  # seen, but not how it came about
             if look not in values:
                 self._follow(look, 1, values)

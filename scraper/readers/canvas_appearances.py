@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from scraper.readers.appearances import GROUND
 from scraper.readers.canvas_lattice import Picture, PixelLattice
 
 Crops = NDArray[np.float32]
@@ -21,8 +22,6 @@ CLOSER = 0.4
 """The same where `SAME` led to contradictions."""
 STILL = 0.35
 """The same for one cell at two moments."""
-GROUND = "-"
-"""The name of a cell in which there is nothing."""
 PLAIN = 8.0
 """The most, in grey levels, by which the marked pixels of a plain cell differ from an even shading."""
 

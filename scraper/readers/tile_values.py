@@ -6,9 +6,10 @@ from typing import Any
 
 from game2048.board import Board
 from game2048.direction import Direction
+from game2048.size import Size
 from scraper.eye import Sighting
 from scraper.readers.appearances import LookBook, Looks
-from scraper.reading import Reading, UnreadableError
+from scraper.reading import Ply, Reading, UnreadableError
 
 PROVING_MOVES = 4
 """So many moves by the rules, and a board is believed that may be another one."""
@@ -26,8 +27,14 @@ class TileValues:
     def __init__(self) -> None:
         self.forget()
 
-    def forget(self) -> None:
-        """Begin anew: what was read was another board, or not a board."""
+    def forget(self, ply: Ply | None = None) -> None:
+        """Begin anew: what was read was another board, or not a board.
+
+        Args:
+            ply: in the middle of a game: the move that was made last. What it slides to says what the tiles
+                are worth.
+        """
+        self._ply = ply
         self.book: LookBook | None = None
         self.looks: Looks = ()
         """The looks of the last reading; empty where tiles have numbers."""
@@ -77,10 +84,20 @@ class TileValues:
         if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns != len(looks):
             raise UnreadableError(f"{len(looks)} cells do not fill a board of {rows}×{columns}")
         if self.book is None or (self.book.rows, self.book.columns) != (rows, columns):
-            self.book = LookBook(rows, columns, looks)
+            self.book = self._new_book(rows, columns, looks)
         self.book.adopt(looks)
         self.looks = looks
         return {**raw, "cells": _cells(self.book.board(looks)), "looks": None}
+
+    def _new_book(self, rows: int, columns: int, looks: Looks) -> LookBook:
+        if self._ply is None:
+            return LookBook(rows, columns, looks)
+        for board in (self._ply.slide.afterstate, self._ply.before):
+            if board.size == Size(rows, columns) and (book := LookBook.of_board(board, looks)) is not None:
+                return book
+        raise UnreadableError(
+            f"the looks of {rows}×{columns} cells do not follow from {self._ply}; expected the same tiles"
+        )
 
     def turns_to_ranks(self, sighting: Sighting) -> bool:
         """Take tiles that begin at 1 for powers as soon as one shows a 3; what was read so far stays right.

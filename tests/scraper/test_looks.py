@@ -132,3 +132,31 @@ def test_the_pages_own_slide_is_known_once_it_was_seen() -> None:
     rules.adopt([TWO_SPAWNS, CHAIN])
     assert rules.afterstate(Ply.of(board, Direction.LEFT)).text() == "8 0 0 0 / 2 0 0 0"
     assert rules.afterstate(Ply.of(board, Direction.UP)).text() == "2 2 4 2 / 0 0 0 0"
+
+
+@pytest.mark.parametrize(
+    ("looks", "board"),
+    [
+        ("hen cow - / - fox -", "4 8 0 / 0 2 0"),  # a spawned look that is new is the 2 that is missing
+        ("hen cow - / - hen -", "4 8 0 / 0 4 0"),
+        ("hen cow - / - - -", "4 8 0 / 0 0 0"),
+        ("hen hen - / - - -", None),  # two values of one look
+        ("- cow - / - - -", None),  # a tile without a look
+        ("hen cow fox / - fox -", None),  # two tiles more
+    ],
+)
+def test_looks_in_the_middle_of_a_game_follow_from_the_board(looks: str, board: str | None) -> None:
+    names = tuple(looks.replace("/", " ").split())
+    book = LookBook.of_board(Board.from_text("4 8 0 / 0 0 0"), names)
+    assert (book and book.board(names)) == (board and Board.from_text(board))
+
+
+def test_a_game_goes_on_from_looks_that_were_found_in_its_middle() -> None:
+    book = LookBook.of_board(Board.from_text("4 4 8 / 0 0 0"), ("hen", "hen", "cow", "-", "-", "-"))
+    assert book is not None
+    assert book.certain
+    # To the left two 4s make the known look of the 8; two of those a new one, and an unknown look spawns.
+    first, second = ("cow", "cow", "-", "-", "fox", "-"), ("pig", "-", "-", "fox", "-", "fox")
+    assert book.observe(("hen", "hen", "cow", "-", "-", "-"), Direction.LEFT, first)
+    assert book.observe(first, Direction.LEFT, second)
+    assert book.board(second) == Board.from_text("16 0 0 / 2 0 2")
