@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from game2048.errors import PageError
+from scraper.chromium.driver import running_driver
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
@@ -136,9 +137,7 @@ async def open_browser(options: BrowserOptions | None = None) -> AsyncIterator[B
     Raises:
         PageError: there is none, or none that starts.
     """
-    from playwright.async_api import async_playwright  # heavy, and not needed before
-
-    async with async_playwright() as playwright:
+    async with running_driver() as playwright:
         browser = await _start_first(playwright, options or BrowserOptions())
         try:
             yield browser
@@ -156,9 +155,8 @@ async def open_context(options: BrowserOptions) -> AsyncIterator[BrowserContext]
         PageError: there is no browser, none that starts or answers, or no such device.
     """
     from playwright.async_api import Error as PlaywrightError
-    from playwright.async_api import async_playwright
 
-    async with async_playwright() as playwright:
+    async with running_driver() as playwright:
         settings = _context_settings(playwright, options)
         if options.user_data_dir is not None and options.cdp is None:
             _, context = await _start(playwright, options, functools.partial(_launch_with_profile, settings))
@@ -214,9 +212,7 @@ async def check_browser(options: BrowserOptions) -> tuple[FoundBrowser, str]:
     Raises:
         PageError: there is none, or none that starts.
     """
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as playwright:
+    async with running_driver() as playwright:
         found, browser = await _start(playwright, options, _launch)
         version = browser.version
         await _close(browser)

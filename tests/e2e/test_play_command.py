@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -146,6 +147,22 @@ def test_ctrl_c_records_the_game_and_leaves_nothing_running(
     assert alive == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="groups of processes")
+def test_ending_the_whole_group_of_processes_records_the_game_without_a_word(
+    playing: tuple[subprocess.Popen[str], Path],
+) -> None:
+    process, out = playing
+    for child in psutil.Process(process.pid).children(recursive=True):  # the browser's driver is among them
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.terminate()
+    process.terminate()
+    _, stderr = process.communicate(timeout=PATIENCE)
+    assert process.returncode in (1, 130), stderr  # it may notice the lost browser before the signal
+    assert "never retrieved" not in stderr
+    assert "Traceback" not in stderr
+    assert only_game(out).outcome == "interrupted"
+
+
 def test_a_killed_game_is_recovered_whole(playing: tuple[subprocess.Popen[str], Path]) -> None:
     process, out = playing
     servers = [
@@ -182,7 +199,7 @@ def test_a_server_that_dies_in_mid_game_is_started_again(playing: tuple[subproce
     ("arguments", "complaint"),
     [
         (["http://127.0.0.1:1/"], "http://127.0.0.1:1/"),
-        (["nonsense"], "'nonsense' is no address of a page"),
+        (["nonsense"], "'nonsense' is not an address of a page"),
         (["DEMO", "--server", "ws://127.0.0.1:1"], "ws://127.0.0.1:1"),
         (["DEMO", "--out", "FILE/below"], "below"),
         (["DEMO", "--browser", "/no/such/browser"], "/no/such/browser"),
