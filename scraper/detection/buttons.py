@@ -73,6 +73,9 @@ class PageButtons:
 
     async def _click_found(self, frame: Frame, found: FoundButton) -> None:
         with self._consenting():
+            # One round trip: by then the wait for what the click does has begun inside the page.
+            with contextlib.suppress(PlaywrightError):
+                await frame.evaluate("0")
             await self._obstacles.click(frame, found)
 
     @contextlib.contextmanager

@@ -130,6 +130,24 @@ def test_a_server_of_ones_own_works_the_same(tmp_path: Path, page: str) -> None:
         server.communicate()
 
 
+def test_two_bots_share_a_server(tmp_path: Path, page: str) -> None:
+    server = start("serve", "--port", "0", "--engine", "fast", "--depth", "2")
+    try:
+        assert server.stdout is not None
+        url = server.stdout.readline().split()[-1]
+        options = ["--server", url, "--no-gif", "--max-moves", "40"]
+        folders = [tmp_path / "one", tmp_path / "two"]
+        bots = [start("play", page, *options, "--out", str(folder)) for folder in folders]
+        for bot, folder in zip(bots, folders, strict=True):
+            _, stderr = bot.communicate(timeout=PATIENCE)
+            assert bot.returncode == 0, stderr
+            assert only_game(folder).total_moves == 40
+        assert server.poll() is None
+    finally:
+        server.terminate()
+        server.communicate()
+
+
 def test_ctrl_c_records_the_game_and_leaves_nothing_running(
     playing: tuple[subprocess.Popen[str], Path],
 ) -> None:

@@ -326,7 +326,25 @@ async def test_a_new_game_begins_by_button_or_by_loading_anew(
     reading = await game.open(f"{pages_url}clone.html?new={button}")
     start = reading.board
     await play(game, tab, reading, 10)
+    loads: list[Page] = []
+    tab.on("load", loads.append)
     reading = await game.new_game()
+    assert len(loads) == (button == "none")
+    assert (reading.board, reading.score, reading.status) == (start, 0, Status.PLAYING)
+    await play(game, tab, reading, 3)
+
+
+async def test_a_page_that_asks_before_it_is_left_is_loaded_anew(
+    game: LivePage, tab: Page, pages_url: str
+) -> None:
+    asked: list[str] = []
+    tab.on("dialog", lambda dialog: asked.append(dialog.type))
+    await tab.add_init_script("addEventListener('beforeunload', (event) => event.preventDefault())")
+    reading = await game.open(f"{pages_url}clone.html?new=none")
+    start = reading.board
+    await play(game, tab, reading, 3)
+    reading = await game.new_game()
+    assert asked == ["beforeunload"]
     assert (reading.board, reading.score, reading.status) == (start, 0, Status.PLAYING)
     await play(game, tab, reading, 3)
 
