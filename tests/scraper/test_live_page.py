@@ -327,7 +327,7 @@ async def test_a_new_game_begins_by_button_or_by_loading_anew(
     start = reading.board
     await play(game, tab, reading, 10)
     loads: list[Page] = []
-    tab.on("load", loads.append)
+    tab.on("load", lambda page: loads.append(page))
     reading = await game.new_game()
     assert len(loads) == (button == "none")
     assert (reading.board, reading.score, reading.status) == (start, 0, Status.PLAYING)
