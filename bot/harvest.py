@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from bot.client import SolverClient
 from bot.options import SolverOptions, rate_for
 from bot.own_server import OwnServer
 from bot.player import GamePlayer, Goal, Progress, Solver
+from bot.rate_limit import RateLimit
 from game2048.board import Board
 from game2048.errors import PageError, RecordError, SolverRefusedError
 from game2048.wire import DecisionMessage, GameOver
@@ -114,28 +114,6 @@ class PageRecord:
         return self.faults >= FAULTS
 
 
-class Pace:
-    """Keeps all tabs of one host together to a rate.
-
-    Args:
-        rate: moves a second; ``None`` for no limit.
-    """
-
-    def __init__(self, rate: float | None) -> None:
-        self._rate = rate
-        self._due = 0.0
-
-    async def turn(self) -> None:
-        """Wait until a move may be made."""
-        if self._rate is None:
-            return
-        now = time.monotonic()
-        wait = self._due - now
-        self._due = max(now, self._due) + 1 / self._rate
-        if wait > 0:
-            await asyncio.sleep(wait)
-
-
 @dataclass(slots=True)
 class Harvest:
     """Plays games on pages until there are enough.
@@ -166,7 +144,7 @@ class Harvest:
     done: Callable[[str, GameRecord], None]
     retry_seconds: float = 2.0
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
-    _paces: dict[str, Pace] = field(default_factory=dict)
+    _rates: dict[str, RateLimit] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Play what is missing.
@@ -225,10 +203,10 @@ class Harvest:
 
     async def _game(self, url: str, solver: Solver, name_for: Callable[[Board], str]) -> None:
         """Play one game in a new tab."""
-        pace = self._pace_of(url)
+        rate = self._rate_of(url)
 
         async def choose(board: Board) -> DecisionMessage | GameOver:
-            await pace.turn()
+            await rate.turn()
             return await solver(board)
 
         async with self.open_tab() as page:
@@ -247,11 +225,11 @@ class Harvest:
             if player.record is None:
                 raise PageError(f"not one move was made on {url}: the game was over, or its goal reached")
 
-    def _pace_of(self, url: str) -> Pace:
+    def _rate_of(self, url: str) -> RateLimit:
         host = urlsplit(url).netloc
-        if host not in self._paces:
-            self._paces[host] = Pace(rate_for(url, self.rate))
-        return self._paces[host]
+        if host not in self._rates:
+            self._rates[host] = RateLimit(rate_for(url, self.rate))
+        return self._rates[host]
 
 
 @asynccontextmanager

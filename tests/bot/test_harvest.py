@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.harvest import FAULTS, Archive, Harvest, Pace, PageRecord, prepare_journals
+from bot.harvest import FAULTS, Archive, Harvest, PageRecord, prepare_journals
 from bot.player import Goal, Solver
+from bot.rate_limit import RateLimit
 from game2048 import Board, Direction
 from game2048.errors import PageError, RecordError, SolverError, SolverRefusedError
 from game2048.spawn import Spawner
@@ -283,26 +284,26 @@ def test_journals_of_another_harvest_are_not_mixed_in(tmp_path: Path) -> None:
 async def test_all_tabs_of_a_host_keep_one_pace() -> None:
     now = 0.0
     slept: list[float] = []
-    pace = Pace(4.0)
+    rate = RateLimit(4.0)
 
     async def sleep(seconds: float) -> None:
         slept.append(round(seconds, 3))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bot.harvest.time.monotonic", lambda: now)
-        patch.setattr("bot.harvest.asyncio.sleep", sleep)
+        patch.setattr("bot.rate_limit.time.monotonic", lambda: now)
+        patch.setattr("bot.rate_limit.asyncio.sleep", sleep)
         for _ in range(3):
-            await pace.turn()
+            await rate.turn()
         now = 10.0
-        await pace.turn()
-        await Pace(None).turn()
+        await rate.turn()
+        await RateLimit(None).turn()
     assert slept == [0.25, 0.5]
 
 
 async def test_each_host_has_its_pace(tmp_path: Path) -> None:
     harvest = Field(tmp_path / "games.jsonl", GOOD).harvest
     harvest.rate = None
-    a, b = harvest._pace_of("https://a.example/1"), harvest._pace_of("https://a.example/2")
+    a, b = harvest._rate_of("https://a.example/1"), harvest._rate_of("https://a.example/2")
     assert a is b
-    assert a is not harvest._pace_of("https://b.example/1")
-    assert (a._rate, harvest._pace_of("http://127.0.0.1:8000/")._rate) == (20.0, None)
+    assert a is not harvest._rate_of("https://b.example/1")
+    assert (a._rate, harvest._rate_of("http://127.0.0.1:8000/")._rate) == (20.0, None)
