@@ -110,7 +110,8 @@ class LivePage:
         await self._restart.load(url)
         for selector in self._parts.site.buttons.start:
             await self._parts.buttons.click(self._tab.locator(selector).first)
-        reading = await self._confirmation.of_rivals(await self.read())
+        reading = await self._confirmation.started(await self.read())
+        reading = await self._confirmation.of_rivals(reading)
         return await self._confirmation.played(reading)
 
     async def read(self) -> Reading:

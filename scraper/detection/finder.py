@@ -46,6 +46,7 @@ LIVELY = """() => {
   return document.querySelector("canvas, iframe, video, object, embed") !== null ||
     document.getAnimations().some(isEndless);
 }"""
+SAYS_2048 = "() => /2048/.test(document.title + ' ' + (document.body?.innerText ?? ''))"
 STARTED_S = 2.5
 """So long what has been clicked away may take to give way to a board."""
 OWED_S = 1.5
@@ -213,6 +214,8 @@ class Finder:
             self._obstacles.choose_size,
             lambda: self._obstacles.click_one(MODE, GAME, leave=True),
             lambda: self._obstacles.click_one(NEW_GAME),
+            lambda: self._press_unseen("ArrowLeft"),
+            lambda: self._press_unseen("ArrowUp"),
             lambda: self._click_on_canvas(0),
             lambda: self._press("Enter"),
             lambda: self._click_on_canvas(1),
@@ -299,6 +302,13 @@ class Finder:
         with contextlib.suppress(PlaywrightError):
             await self._page.keyboard.press(key)
             return True
+        return False
+
+    async def _press_unseen(self, key: str) -> bool:
+        """Press a key on a page that says that it is 2048: some show nothing until the first move."""
+        with contextlib.suppress(PlaywrightError):
+            if await self._page.evaluate(SAYS_2048) is True:
+                return await self._press(key)
         return False
 
     async def _click_on_canvas(self, turn: int) -> bool:

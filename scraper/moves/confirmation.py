@@ -6,6 +6,7 @@ import asyncio
 
 from game2048.direction import Direction
 from game2048.errors import PageError
+from scraper.detection.button_texts import SIZE, START
 from scraper.moves.mover import Mover
 from scraper.moves.outcome import MoveOutcome, Slid, Unchanged, Unexplained
 from scraper.moves.parts import PageParts
@@ -21,6 +22,7 @@ RIVALS_MOVE_S = 1.0
 MOST_RIVALS = 4
 FRUITLESS_DIRECTIONS = 2
 """So many moves are tried in all ways on a board of elements before a canvas is looked at."""
+LARGEST_FIRST_TILE = MOST_FIRST_TILES = 4
 ITS_OWN = "it moves by itself"
 
 
@@ -40,6 +42,20 @@ class Confirmation:
         self._values = parts.values
         self._mover = mover
         self._restart = restart
+
+    async def started(self, reading: Reading) -> Reading:
+        """Where what looks like a board cannot be a game under way, start the game first.
+
+        Such are logos: a tile of 2048 with nothing beside it.
+        """
+        if not reading.traits.any_grid or not _is_decoration(reading):
+            return reading
+        if await self._parts.obstacles.click_one(START, SIZE, leave=True):
+            self._finder.forget_document()
+            reading = await self._mover.read()
+        if _is_decoration(reading) and await self._finder.skip("no game looks like that"):
+            reading = await self._mover.read()
+        return reading
 
     async def of_rivals(self, reading: Reading) -> Reading:
         """Where there are several boards, find one that does not move by itself."""
@@ -120,7 +136,15 @@ class Confirmation:
         )
 
 
+def _is_decoration(reading: Reading) -> bool:
+    """Whether this is a single tile that no game begins with: a spawn comes with every merge."""
+    tiles = [cell for cell in reading.board.cells if cell]
+    return len(tiles) == 1 and reading.board.max_tile > LARGEST_FIRST_TILE
+
+
 def _is_fresh(reading: Reading) -> bool:
     """Whether this looks like the start of a game; otherwise it may be another game, or one under way."""
     tiles = [cell for cell in reading.board.cells if cell]
-    return not reading.traits.any_grid or (1 < len(tiles) <= 4 and reading.board.max_tile <= 4)
+    return not reading.traits.any_grid or (
+        1 < len(tiles) <= 4 and reading.board.max_tile <= LARGEST_FIRST_TILE
+    )
