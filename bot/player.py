@@ -16,7 +16,7 @@ from game2048.direction import Direction
 from game2048.errors import PageError
 from recordings.journal import GameJournal
 from recordings.record import GameRecord, Outcome
-from scraper.moves.rule_variants import IGNORED_MOVES, ending_at
+from scraper.moves.rule_variants import IGNORED_MOVES, ending_at, unexplained_from
 from scraper.page import Deviation, GamePage, Ply, Reading, Slid, Status, Unchanged, Unexplained
 
 logger = logging.getLogger(__name__)
@@ -35,12 +35,18 @@ STALLED_TURNS_AT_WIN = 2
 """So many where the page says that the game is won: it was asked to continue between them."""
 STALLED_S = 90.0
 """So long a page may take no move."""
+FEW_MOVES = 8
+"""A page that is refused after so few moves leaves no record."""
 LEAST_LAST_TILE = 32
 """The smallest tile at which pages are believed to end the game."""
 
 
 class KeyIgnoredError(PageError):
     """A key that should have moved the board did nothing, however often it was pressed."""
+
+
+class OtherGameError(PageError):
+    """The page plays another game: too many boards in a row defy the rules of 2048."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +178,7 @@ class GamePlayer:
         self.record: GameRecord | None = None
         self._moves = 0
         self._defiant = 0
+        self._has_defied = self._is_refused = False
         self._last: Made | None = None
         self._stall = Stall()
         self._asked_to_continue = False
@@ -185,7 +192,8 @@ class GamePlayer:
 
         However it ends (a lost page, a lost solver, Ctrl-C, a consumer that stops early), the moves made are
         recorded first; what broke it is raised after. A consumer that may stop early closes the generator
-        (`contextlib.aclosing`).
+        (`contextlib.aclosing`). Nothing is recorded of a page that turns out to be another game, or that
+        takes no move any more after `FEW_MOVES` or fewer: those boards may have been read wrong.
 
         Args:
             reading: the board as it stands.
@@ -217,6 +225,12 @@ class GamePlayer:
                 if isinstance(attempt, Ignored):
                     outcome = self._ended_by_page(attempt)
                     break
+        except OtherGameError:
+            self._is_refused = True
+            raise
+        except KeyIgnoredError:
+            self._is_refused = self._moves <= FEW_MOVES
+            raise
         finally:
             self.record = self._finish(outcome or "interrupted")
 
@@ -365,10 +379,12 @@ class GamePlayer:
                 logger.warning("this page plays by a rule of its own: %s", one)
 
     def _bear(self, why: str) -> None:
-        """Bear with a board that defies the rules, for a while."""
+        """Bear with a board that defies the rules, for a while; the record says that there was one."""
+        self._note_rules((unexplained_from(self._moves),) if not self._has_defied else ())
+        self._has_defied = True
         self._defiant += 1
         if self._defiant >= UNEXPLAINED:
-            raise PageError(
+            raise OtherGameError(
                 f"the page does not play 2048: {UNEXPLAINED} boards in a row defy its rules; {why}",
                 url=self._page.url,
                 reader=self._reading.reader,
@@ -376,7 +392,7 @@ class GamePlayer:
         logger.warning("%s; playing on", why)
 
     def _finish(self, outcome: Outcome) -> GameRecord | None:
-        if not self._moves:
+        if self._is_refused or not self._moves:
             self._journal.discard()
             return None
         rules = [str(one) for one in self._deviations]

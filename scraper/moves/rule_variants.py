@@ -40,6 +40,7 @@ class DeviationKind(enum.Enum):
     RANKS = "tiles show powers: 1, 2, 3 for 2, 4, 8"
     DOUBLED = "tiles begin at 1: every tile is taken at twice what it shows"
     ENDS = "the game ends at the win, at a tile of {}"
+    UNEXPLAINED = "some boards follow from no known rule, the first after move {}"
     IGNORED_MOVES = "a legal move does nothing now and then"
 
 
@@ -49,14 +50,14 @@ class Deviation:
 
     Attributes:
         kind: which.
-        tile: the face value of the tile that it is about, where it is about one.
+        number: the face value of the tile that it is about, or the move; ``None`` where there is none.
     """
 
     kind: DeviationKind
-    tile: int | None = None
+    number: int | None = None
 
     def __str__(self) -> str:
-        return self.kind.value.format(self.tile)
+        return self.kind.value.format(self.number)
 
 
 CHAIN = Deviation(DeviationKind.CHAIN)
@@ -81,6 +82,11 @@ def spawning(tile: int) -> Deviation:
 def ending_at(tile: int) -> Deviation:
     """Make the deviation that the page ends the game at a win with a tile of this face value."""
     return Deviation(DeviationKind.ENDS, tile)
+
+
+def unexplained_from(move: int) -> Deviation:
+    """Make the note that no rule explains some boards, the first of them after this move."""
+    return Deviation(DeviationKind.UNEXPLAINED, move)
 
 
 def _merge(tiles: list[int], *, chain: bool = False, once: bool = False) -> list[int]:
@@ -215,5 +221,5 @@ class PageRules:
                 self.least = 0
             elif one == TWO_SPAWNS:
                 self.most = MOST_SPAWNS
-            elif one.kind is DeviationKind.SPAWNS and one.tile is not None:
-                self.values.add(one.tile.bit_length() - 1)
+            elif one.kind is DeviationKind.SPAWNS and one.number is not None:
+                self.values.add(one.number.bit_length() - 1)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.player import (
+    FEW_MOVES,
     PRESSES,
     STUBBORN_PRESSES,
     UNEXPLAINED,
@@ -24,7 +25,7 @@ from game2048.spawn import Spawner
 from game2048.wire import DecisionMessage, GameOver
 from recordings.journal import GameJournal
 from recordings.replay import verify
-from scraper.moves.rule_variants import IGNORED_MOVES, spawning
+from scraper.moves.rule_variants import IGNORED_MOVES, spawning, unexplained_from
 from scraper.page import Deviation, MoveOutcome, Ply, Reading, Slid, Status, Unchanged, Unexplained
 
 START = Board.from_text("2 4 8 16 / 2 4 8 16 / 0 0 0 0 / 0 0 0 0")
@@ -254,6 +255,44 @@ async def test_boards_that_defy_the_rules_are_borne_for_a_while(tmp_path: Path) 
     with pytest.raises(PageError, match="does not play 2048"):
         await game.play()
     assert len(game.page.pressed) == UNEXPLAINED
+    assert game.player.record is None
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_board_that_no_rule_explains_is_noted_in_the_record(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START), Goal(max_moves=5))
+    odd = Board.from_text("2 4 8 16 / 2 4 8 16 / 2 0 0 0 / 8 0 0 0")
+
+    def third_is_odd(before: Reading, _: Direction) -> MoveOutcome | None:
+        return Unexplained(reading(odd), "odd") if len(game.page.pressed) == 3 else None
+
+    game.page.twist = third_is_odd
+    await game.play()
+    record = game.player.record
+    assert record is not None
+    assert record.total_moves == 5
+    assert record.rules == [str(unexplained_from(3))]
+
+
+@pytest.mark.parametrize(("moves", "is_recorded"), [(FEW_MOVES, False), (FEW_MOVES + 1, True)])
+async def test_a_page_that_is_refused_after_few_moves_leaves_no_record(
+    tmp_path: Path, moves: int, is_recorded: bool
+) -> None:
+    game = Game(tmp_path, reading(START))
+    taken = 0
+
+    def then_nothing(before: Reading, _: Direction) -> MoveOutcome | None:
+        nonlocal taken
+        if taken == moves:
+            return Unchanged(before, exhausted=True)
+        taken += 1
+        return None
+
+    game.page.twist = then_nothing
+    with pytest.raises(KeyIgnoredError):
+        await game.play()
+    assert (game.player.record is not None) is is_recorded
+    assert bool(list(tmp_path.iterdir())) is is_recorded
 
 
 async def test_what_was_played_is_recorded_when_the_solver_is_lost(tmp_path: Path) -> None:
