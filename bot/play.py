@@ -33,7 +33,7 @@ Event = Progress | GameSummary
 
 
 class PageRun:
-    """Plays games on a page, one after another, and records each.
+    """Play games on a page, one after another, and record each.
 
         run = PageRun(options)
         async with contextlib.aclosing(run.events()) as events:
@@ -113,10 +113,10 @@ async def _opened(options: PlayOptions) -> AsyncIterator[tuple[SolverClient, Liv
 
 @contextlib.asynccontextmanager
 async def warming_up(solver: Solver | None) -> AsyncIterator[None]:
-    """Meanwhile have a solver load what it thinks with; its first answer takes up to seconds."""
+    """Have a solver load its data meanwhile; its first answer takes up to seconds."""
 
     async def ask(solver: Solver) -> None:
-        with contextlib.suppress(SolverError):  # whoever asks in earnest is told
+        with contextlib.suppress(SolverError):  # the first real question raises it
             await solver(WARM_UP)
 
     if solver is None:

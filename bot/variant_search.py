@@ -54,7 +54,7 @@ class SpawnedTiles:
                 self._least = min(self._least, tile)
 
     def as_if_of_2(self, board: Board) -> Board:
-        """The board as the solver is shown it: with the smallest tile that spawns as its 2."""
+        """Return the board as the solver is shown it: with the smallest tile that spawns as its 2."""
         excess = self._least - 1
         if self._count < PROVING_SPAWNS or any(0 < tile <= excess for tile in board.cells):
             return board

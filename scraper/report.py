@@ -1,4 +1,4 @@
-"""What is kept of a page that could not be played, for a report: only the board's part of it.
+"""Write a report of a page that could not be played: only of the part that shows its board.
 
 No cookies, no storage, no address beyond its site, no text from outside the board.
 """

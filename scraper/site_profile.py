@@ -110,7 +110,7 @@ class SiteReader(ScriptReader):
 
 
 def read_profile(path: Path) -> SiteProfile:
-    """The profile in a file of TOML.
+    """Read the profile in a file of TOML.
 
     Raises:
         PageError: it cannot be read, or says what no profile says.

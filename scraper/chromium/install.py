@@ -24,13 +24,13 @@ def install_browser(options: BrowserOptions, say: Callable[[str], None]) -> str:
 
     Args:
         options: the browser to look for; one that is named is only checked.
-        say: told each step, in one line.
+        say: gets each step, as one line.
 
     Returns:
         One line that tells which it is.
 
     Raises:
-        PageError: there is none, and none could be installed.
+        PageError: no browser is found, and none can be installed.
     """
     attempts: list[tuple[str, Callable[[], str | None]]] = [
         ("Playwright's own download of Chromium", _download),

@@ -135,7 +135,7 @@ async def open_browser(options: BrowserOptions | None = None) -> AsyncIterator[B
     """Start a browser; close it at the end, also when the task is cancelled (Ctrl-C).
 
     Raises:
-        PageError: there is none, or none that starts.
+        PageError: no browser is found, or it does not start.
     """
     async with running_driver() as playwright:
         browser = await _start_first(playwright, options or BrowserOptions())
@@ -147,12 +147,12 @@ async def open_browser(options: BrowserOptions | None = None) -> AsyncIterator[B
 
 @contextlib.asynccontextmanager
 async def open_context(options: BrowserOptions) -> AsyncIterator[BrowserContext]:
-    """A place for tabs: in a browser started for it, in a running one, or with a profile that is kept.
+    """Open a place for tabs: in a browser started for it, in a running one, or with a kept profile.
 
     Nothing of a running browser's own profile and tabs is touched. All is closed at the end.
 
     Raises:
-        PageError: there is no browser, none that starts or answers, or no such device.
+        PageError: no browser is found, starts or answers; or the device is unknown.
     """
     from playwright.async_api import Error as PlaywrightError
 
@@ -207,10 +207,10 @@ async def _connect(playwright: Playwright, options: BrowserOptions) -> Browser:
 
 
 async def check_browser(options: BrowserOptions) -> tuple[FoundBrowser, str]:
-    """The browser that `open_browser` would use, started once to be sure, and its version.
+    """Return the browser that `open_browser` would use, started once to be sure, and its version.
 
     Raises:
-        PageError: there is none, or none that starts.
+        PageError: no browser is found, or it does not start.
     """
     async with running_driver() as playwright:
         found, browser = await _start(playwright, options, _launch)
@@ -220,7 +220,7 @@ async def check_browser(options: BrowserOptions) -> tuple[FoundBrowser, str]:
 
 
 def find_browsers(options: BrowserOptions, own: str | None = None) -> Iterator[FoundBrowser]:
-    """The browsers to try, in order.
+    """Return the browsers to try, in order.
 
     Args:
         options: where ``path`` is given, nothing else is tried; so too for the environment variable.
@@ -235,7 +235,7 @@ def find_browsers(options: BrowserOptions, own: str | None = None) -> Iterator[F
     if named:
         executable = shutil.which(Path(named).expanduser())
         if executable is None:
-            raise PageError(f"browser {named!r} ({origin}) is no executable file: {HOW_TO_INSTALL}")
+            raise PageError(f"browser {named!r} ({origin}) is not an executable file: {HOW_TO_INSTALL}")
         yield FoundBrowser(Path(executable), origin)
         return
     if own and Path(own).is_file():

@@ -30,7 +30,7 @@ Act = Callable[[], Awaitable[bool]]
 SETTLED_S = 0.6
 """For so long the readers that cannot be mistaken look alone, before anything is clicked or guessed."""
 DECIDED_S = 2.0
-"""For so long a board that is none of 2048 may still turn into one."""
+"""So long a board of another game may still turn into one of 2048."""
 MOST_SKIPS = 5
 """So many boards of a page are looked at."""
 STILL_S = 2.0
@@ -117,7 +117,7 @@ class Finder:
         Args:
             name: the reader.
             why: the reason, for people.
-            moved: whether anything ever moved on the board: then looks may only have been told apart wrongly.
+            moved: whether anything ever moved on the board; then only its looks may have been confused.
         """
         eye = self._eye
         self._look_at_elements()
@@ -266,7 +266,7 @@ class Finder:
         return waited >= longest
 
     async def _is_lively(self) -> bool:
-        """Whether a board may yet come up: something changes, or moves, or is drawn without telling."""
+        """Whether a board may still come up: something changes, or moves, or is drawn without notice."""
         if asyncio.get_running_loop().time() - self._changed_at < LIFELESS_AFTER_S:
             return True
         with contextlib.suppress(PlaywrightError):

@@ -66,7 +66,7 @@ class Obstacles:
     taken: list[str] = field(default_factory=list)
 
     def forget(self) -> None:
-        """The page has loaded anew."""
+        """Begin anew on a page that has loaded anew."""
         self.taken.clear()
 
     async def click_one(

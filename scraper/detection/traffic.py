@@ -23,7 +23,7 @@ class Traffic:
     """What a server has begun to answer may take so long to arrive."""
     POLLS = frozenset({"fetch", "xhr"})
     POLL_S = 2.5
-    """What a script asks for may be told only when something happens, unless much of it is on its way."""
+    """An answer to a script may come only when something happens, unless much of it is on its way."""
     MUCH = 100_000
 
     def __init__(self, page: Page) -> None:

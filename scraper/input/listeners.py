@@ -1,4 +1,4 @@
-"""What a page listens to: there is no use in keys where nothing waits for one."""
+"""What a page listens to: keys that nothing waits for need not be tried."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 async def heard_by(page: Page, session: CDPSession) -> frozenset[str] | None:
-    """The kinds of events that anything on the page listens to; ``None`` if that cannot be told.
+    """Return the kinds of events that the page listens to; ``None`` if that cannot be found out.
 
     Args:
         page: a page of Playwright's.

@@ -40,11 +40,11 @@ class KeyPace:
         return self._dropped + self.TRIAL * between
 
     def left(self, now: float) -> float:
-        """For how long to wait yet before the next key."""
+        """Return how many seconds to wait before the next key."""
         return 0.0 if self._moved is None else max(0.0, self._moved + self.gap - now)
 
     def press(self, now: float) -> None:
-        """A key is pressed."""
+        """Note that a key is pressed."""
         self._pressed = now
 
     def note(self, *, taken: bool, first: bool) -> None:

@@ -44,7 +44,7 @@ class Confirmation:
         self._restart = restart
 
     async def started(self, reading: Reading) -> Reading:
-        """Where what looks like a board cannot be a game under way, start the game first.
+        """Start the game where what looks like a board cannot be a game under way.
 
         Such are logos: a tile of 2048 with nothing beside it.
         """
@@ -58,7 +58,7 @@ class Confirmation:
         return reading
 
     async def of_rivals(self, reading: Reading) -> Reading:
-        """Where there are several boards, find one that does not move by itself."""
+        """Find a board that does not move by itself, where there are several."""
         for _ in range(MOST_RIVALS):
             if not self._values.rivals and _is_fresh(reading):
                 break

@@ -196,12 +196,12 @@ class Mover:
             return outcome
         why = outcome.why if isinstance(outcome, Unexplained) else ""
         if await self._parts.finder.skip(why):
-            told = "another board of the page is looked at"
+            why = "another board of the page is looked at"
         else:
             name = outcome.reading.reader
             self._parts.give_up(name, f"{OFFENCES} boards in a row defy the rules of 2048: {why}")
-            told = f"the reader {name} was given up"
-        return Unexplained(await self.read(), told, Cause.OTHER_BOARD)
+            why = f"the reader {name} was given up"
+        return Unexplained(await self.read(), why, Cause.OTHER_BOARD)
 
     async def _in_time(self, act: Awaitable[None]) -> None:
         """Do something with the page, which must answer."""

@@ -83,7 +83,7 @@ class PageParts:
         self.judge.forget()
 
     def give_up(self, name: str, why: str, *, moved: bool = True, ply: Ply | None = None) -> None:
-        """Believe a reader no more, nor what was learned of its tiles; see `Finder.give_up`.
+        """Stop believing a reader and what was learned of its tiles; see `Finder.give_up`.
 
         Args:
             name: the reader.

@@ -59,13 +59,13 @@ class Restart:
                 url=url,
             ) from error
         if response is not None and response.status >= 400:
-            told = f"{response.status} {response.status_text}".rstrip()
-            raise PageError(f"{url} does not load: its server answered {told}; check the address", url=url)
+            answer = f"{response.status} {response.status_text}".rstrip()
+            raise PageError(f"{url} does not load: its server answered {answer}; check the address", url=url)
 
     async def keep_going(self) -> Reading | None:
         """Let the game continue after a win; return ``None`` if the page offers no way that works."""
-        told = self._parts.site.buttons.keep_going
-        click = await self._button(told or KEEP_GOING_SELECTOR, KEEP_GOING, in_game=True)
+        known = self._parts.site.buttons.keep_going
+        click = await self._button(known or KEEP_GOING_SELECTOR, KEEP_GOING, in_game=True)
         if click is None:
             reading = await self._mover.read()
             return reading if reading.status is not Status.WON else None
@@ -79,8 +79,8 @@ class Restart:
             PageError: neither leads to a new game.
         """
         self._parts.judge.scores_by_rules = True
-        told = self._parts.site.buttons.new_game
-        click = await self._button(told or NEW_GAME_SELECTOR, NEW_GAME, in_game=False)
+        known = self._parts.site.buttons.new_game
+        click = await self._button(known or NEW_GAME_SELECTOR, NEW_GAME, in_game=False)
         if click is not None:
             reading, settled = await self._mover.settled(fresh=True, meanwhile=click())
             if settled and is_new(reading):

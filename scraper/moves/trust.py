@@ -41,7 +41,7 @@ class Trust:
             self.merges += merged
 
     def revoke(self) -> None:
-        """From now on believe nothing that has not stayed."""
+        """Believe only boards that have stayed, from now on."""
         if not self.revoked:
             logger.info("the page's boards cannot be believed at once: reading it with more patience")
         self.revoked = True

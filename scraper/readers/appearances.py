@@ -88,7 +88,7 @@ class LookBook:
         return len(spawned) == 1 and sum(spawned.values()) >= ENOUGH_SPAWNS
 
     def values(self) -> dict[str, int]:
-        """The exponent of every look that is known, 0 for the empty one."""
+        """Return the exponent of every look that is known, 0 for the empty one."""
         values = {self.empty: 0}
         for look, value in self._known.items():
             self._follow(look, value, values)
@@ -103,31 +103,31 @@ class LookBook:
         return values
 
     def labels(self) -> dict[str, int]:
-        """The face values of the looks, as pages show them."""
+        """Return the face values of the looks, as pages show them."""
         return {look: 1 << value if value else 0 for look, value in self.values().items()}
 
     def board(self, looks: Sequence[str]) -> Board:
-        """The board of these looks.
+        """Return the board of these looks.
 
         Raises:
-            PageError: there is no such board, or one of the looks has never been seen.
+            PageError: a look has never been seen, or a tile is too large for the board.
         """
         values = self.values()
         unknown = [look for look in looks if look not in values]
         top = highest_exponent(self.rows, self.columns)
         if unknown or len(looks) != self.rows * self.columns or max(values[look] for look in looks) > top:
             raise PageError(
-                f"the board shows {len(unknown)} tiles of unknown looks: expected each to have come about "
-                "by a spawn or a merge; start a new game (--new-game)"
+                f"the board shows {len(unknown)} tiles of unknown looks; expected each to have come about "
+                "by a spawn or a merge; try a new game (--new-game)"
             )
         return Board(self.rows, self.columns, bytes(values[look] for look in looks))
 
     def adopt(self, looks: Sequence[str]) -> None:
-        """Take in looks that no move explains, so that play can go on."""
+        """Take in looks that no move explains, so that the game can continue."""
         self._order += [look for look in dict.fromkeys(looks) if look not in self._order]
 
     def observe(self, before: Looks, direction: Direction, after: Looks, *, learn: bool = True) -> bool:
-        """Whether a move and one spawned tile lead from ``before`` to ``after``; learn from it if so."""
+        """Learn from a move; return whether it and one spawned tile lead from ``before`` to ``after``."""
         slid = self._slide(before, direction)
         if len(after) != len(before) or slid == list(before):
             return False
@@ -181,7 +181,7 @@ class LookBook:
         def likelihood(look: str) -> tuple[bool, bool, int]:
             others = [other for other in candidates if other != look]
             follows = any(self._next.get(other) == look for other in others)
-            # A 2 whose next is known to be something else than the other one that spawns is none.
+            # A look cannot be the 2 if two of it make something else than the other look that spawns.
             breaks = bool(others) and look in self._next and self._next[look] not in others
             return (not follows, not breaks, self._spawned[look])
 

@@ -42,7 +42,7 @@ def _within(picture: Picture, lattice: PixelLattice) -> list[tuple[float, float,
 
 
 def are_plain(crops: Crops) -> NDArray[np.bool_]:
-    """Which cells show nothing but one colour, or one colour shading into another, within their middle."""
+    """Return which cells show only one colour, or one shading into another, within their middle."""
     side = (np.arange(CROP) - (CROP - 1) / 2) / (CROP / 2)
     x, y = (grid.ravel() for grid in np.meshgrid(side, side))
     middle = x**2 + y**2 <= 1
@@ -55,12 +55,12 @@ def are_plain(crops: Crops) -> NDArray[np.bool_]:
 
 
 def without_ground(crops: Crops) -> Crops:
-    """The crops with all plain cells made alike: what is left are the tiles, on whatever ground they lie."""
+    """Return the crops with all plain cells made alike: what is left are the tiles, on any ground."""
     return np.where(are_plain(crops)[:, None, None, None], np.float32(0), crops)
 
 
 def difference(a: Crops, b: Crops) -> NDArray[np.float32]:
-    """How much each pair of crops differs: by 1 or more they are two looks."""
+    """Return how much each pair of crops differs: 1 or more makes two looks."""
     by_pixel = np.abs(a - b).mean(axis=-1)
     flat = by_pixel.reshape(*by_pixel.shape[:-2], -1)
     most = np.partition(flat, -MARKED_PIXELS, axis=-1)[..., -MARKED_PIXELS:].mean(axis=-1)
@@ -79,7 +79,7 @@ class Gallery:
         self._crops: list[Crops] = []
 
     def names(self, crops: Crops, *, learn: bool) -> tuple[str, ...]:
-        """The look of every cell; "?" with a number for new ones that are not to be learned."""
+        """Return the look of every cell; "?" with a number for new ones that are not to be learned."""
         names = []
         new: list[Crops] = []
         for crop in crops:

@@ -1,4 +1,4 @@
-"""Finding the cells of a board in a picture of it. Sans I/O."""
+"""Find the cells of a board in a picture of it. Sans I/O."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PixelLattice:
     columns: int
 
     def boxes(self) -> list[tuple[float, float, float, float]]:
-        """Of each cell, row by row, the box within its edge: left, top, right, bottom."""
+        """Return the box within the edge of each cell, row by row: left, top, right, bottom."""
         w, h = self.width * 0.42, self.height * 0.42
         return [
             (x - w, y - h, x + w, y + h)
@@ -73,7 +73,7 @@ class PixelLattice:
 
 
 def decode(png: bytes) -> Picture:
-    """The picture in a PNG file."""
+    """Decode the picture in a PNG file."""
     with Image.open(io.BytesIO(png)) as image:
         return np.asarray(image.convert("RGB"))
 
@@ -82,7 +82,7 @@ def decode(png: bytes) -> Picture:
 
 
 def find_lattice(picture: Picture) -> PixelLattice | None:
-    """The board in a picture that shows little else: equal patches in an evenly spaced rectangle.
+    """Find the board in a picture that shows little else: equal patches in an evenly spaced rectangle.
 
     Where a board draws no cells: the even division of what is around its tiles.
     """
@@ -168,7 +168,7 @@ def _even_gaps(count: int, spare: float) -> tuple[float, float, float]:
 
 
 def find_buttons(picture: Picture) -> list[tuple[float, float]]:
-    """The centres of at most three patches that are shaped like buttons, the largest first."""
+    """Return the centres of at most three patches that are shaped like buttons, the largest first."""
     height, width = picture.shape[:2]
     shaped = [
         blob

@@ -18,7 +18,7 @@ FIRST_RANK = 3
 PROVING_LOOKS = 2
 """So many, and what was seen in looks is a board."""
 PROVEN_TILE = 8
-"""Where tiles begin at 1, 2 and 2 that became 4 show that this is no other game of small numbers."""
+"""Where tiles begin at 1, a 4 made of 2 and 2 shows that this is not another game of small numbers."""
 
 
 class TileValues:
@@ -51,7 +51,7 @@ class TileValues:
         return self.book.labels() if self.book else {}
 
     def doubts(self, reading: Reading, moves: int) -> bool:
-        """Whether more moves must be seen before the reading can be believed."""
+        """Return whether more moves must be seen before the reading can be believed."""
         if self.book is not None:
             return not self.book.certain or moves < PROVING_LOOKS
         if self.rivals or reading.traits.proving_moves:
@@ -61,18 +61,18 @@ class TileValues:
         )
 
     def explains(self, direction: Direction, looks: Looks) -> bool:
-        """Whether a move from the last reading may have led to these looks; nothing is learned from it."""
+        """Return whether a move from the last reading may have led to these looks; learn nothing."""
         return self.book is not None and self.book.observe(self.looks, direction, looks, learn=False)
 
     def take(self, sighting: Sighting, direction: Direction) -> bool | None:
-        """Learn from a move; whether the rules explain it, ``None`` where there is nothing to learn."""
+        """Learn from a move; return whether the rules explain it, ``None`` where nothing can be learned."""
         looks = _looks_of(sighting)
         if looks is None or self.book is None or len(looks) != len(self.looks):
             return None
         return self.book.observe(self.looks, direction, looks)
 
     def raw(self, sighting: Sighting) -> object:
-        """The reading of an answer with face values in the place of looks and of numbers that begin at 1."""
+        """Return the reading of a sighting with face values for looks and for numbers that begin at 1."""
         raw = sighting.reading
         if not isinstance(raw, dict):
             return raw
