@@ -65,7 +65,9 @@ def test_one_browser_under_two_names_is_tried_once(bare_machine: Path) -> None:
 
 
 def test_a_named_browser_that_does_not_exist_is_told(tmp_path: Path) -> None:
-    with pytest.raises(PageError, match=r"missing' \(named with --browser\) is no executable file: install"):
+    with pytest.raises(
+        PageError, match=r"missing' \(named with --browser\) is not an executable file: install"
+    ):
         list(find_browsers(BrowserOptions(path=str(tmp_path / "missing"))))
 
 
