@@ -53,7 +53,8 @@ class KeyPace:
         if taken:
             self._moved = self._pressed
             if self._dropped:
-                self._taken = min(self._taken, since)
+                if since <= self.LONGEST_S:  # a key after a long pause says nothing
+                    self._taken = min(self._taken, since)
                 self._forget_in_time()
         elif first and since < self.LONGEST_S:
             self._dropped = max(self._dropped, since)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scraper.input.pace import KeyPace
 
 IDLE_S = 0.25
@@ -75,3 +77,14 @@ def test_a_page_that_grows_quicker_is_followed_in_time() -> None:
     page.played(30, blocked=0.2)
     page.played(300, blocked=0.1)
     assert page.pace.gap < 0.17
+
+
+def test_a_key_that_is_taken_after_a_long_pause_says_nothing_of_the_pace() -> None:
+    pace = KeyPace()
+    pace.press(100.0)
+    pace.note(taken=True, first=True)
+    pace.press(100.02)  # at the end of a game: no key is taken any more
+    pace.note(taken=False, first=True)
+    pace.press(109.0)  # a new game
+    pace.note(taken=True, first=True)
+    assert pace.gap == pytest.approx(0.02 * (1 + KeyPace.NEAR) + KeyPace.NEAR_S)
