@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from bot.client import SolverClient
 from bot.options import GameSummary, PlayOptions, SolverOptions
 from bot.own_server import OwnServer
-from bot.player import GamePlayer, Progress
+from bot.player import GamePlayer, KeyIgnoredError, Progress
 from bot.variant_search import Solver
 from game2048.board import Board
 from game2048.errors import SolverError
@@ -24,6 +25,8 @@ from scraper.live_page import LivePage
 from scraper.open_page import open_page
 from scraper.page import Status
 from scraper.site_profile import read_profile
+
+logger = logging.getLogger(__name__)
 
 WARM_UP = Board.from_text("2 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 2")
 
@@ -69,21 +72,29 @@ class PageRun:
                 reading = await page.open(options.url)
             _check_size(hello, options.solver, reading.board)
             for number in range(options.games):
-                begun_before = reading.board.max_tile > 4 or reading.status is not Status.PLAYING
-                if number or not reading.board.legal_directions() or (options.new_game and begun_before):
-                    reading = await page.new_game()
-                solver = options.solver.described(hello, reading.board)
-                journal = GameJournal.create(options.out, source=options.url, solver=solver)
-                player = GamePlayer(page, _asking(client, options.solver), journal, options.goal)
-                begun = time.perf_counter()
-                try:
-                    async with contextlib.aclosing(player.play(reading)) as moves:
-                        async for progress in moves:
-                            yield progress
-                finally:
-                    if player.record is not None:
-                        gif = _draw(player.record, options)
-                        self.summaries.append(GameSummary(player.record, time.perf_counter() - begun, gif))
+                for anew in (False, True):
+                    begun_before = reading.board.max_tile > 4 or reading.status is not Status.PLAYING
+                    if anew or number or not reading.legal or (options.new_game and begun_before):
+                        reading = await page.new_game(anew=anew)
+                    solver = options.solver.described(hello, reading.board)
+                    journal = GameJournal.create(options.out, source=options.url, solver=solver)
+                    player = GamePlayer(page, _asking(client, options.solver), journal, options.goal)
+                    begun = time.perf_counter()
+                    try:
+                        async with contextlib.aclosing(player.play(reading)) as moves:
+                            async for progress in moves:
+                                yield progress
+                    except KeyIgnoredError:
+                        if anew or not number or player.record is not None:
+                            raise
+                        logger.warning("the new game takes no move: loading the page anew")
+                        continue
+                    finally:
+                        if player.record is not None:
+                            gif = _draw(player.record, options)
+                            seconds = time.perf_counter() - begun
+                            self.summaries.append(GameSummary(player.record, seconds, gif))
+                    break
                 if player.record is not None:
                     yield self.summaries[-1]
 

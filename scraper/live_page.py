@@ -139,10 +139,13 @@ class LivePage:
         """Let the game continue after a win; return ``None`` if the page offers no way that works."""
         return await self._restart.keep_going()
 
-    async def new_game(self) -> Reading:
+    async def new_game(self, *, anew: bool = False) -> Reading:
         """Start a new game by the page's own button, or by loading the page anew where it has none.
+
+        Args:
+            anew: load the page anew in any case.
 
         Raises:
             PageError: neither leads to a new game.
         """
-        return await self._restart.new_game()
+        return await self._restart.new_game(anew=anew)

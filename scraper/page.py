@@ -79,8 +79,11 @@ class GamePage(Protocol):
         """Let the game continue after a win; return ``None`` if the page offers no way that works."""
         ...
 
-    async def new_game(self) -> Reading:
+    async def new_game(self, *, anew: bool = False) -> Reading:
         """Start a new game.
+
+        Args:
+            anew: by loading the page anew, also where it has a button for that.
 
         Raises:
             PageError: the page offers no way to start one.

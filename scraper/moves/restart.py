@@ -72,20 +72,25 @@ class Restart:
         reading, settled = await self._mover.settled(unblocked=True, meanwhile=click())
         return reading if settled and reading.status is not Status.WON else None
 
-    async def new_game(self) -> Reading:
+    async def new_game(self, *, anew: bool = False) -> Reading:
         """Start a new game by the page's own button, or by loading the page anew where it has none.
+
+        Args:
+            anew: load the page anew in any case.
 
         Raises:
             PageError: neither leads to a new game.
         """
         self._parts.judge.scores_by_rules = True
         known = self._parts.site.buttons.new_game
-        click = await self._button(known or NEW_GAME_SELECTOR, NEW_GAME, in_game=False)
+        click = None
+        if not anew:
+            click = await self._button(known or NEW_GAME_SELECTOR, NEW_GAME, in_game=False)
         if click is not None:
             reading, settled = await self._mover.settled(fresh=True, meanwhile=click())
             if settled and is_new(reading):
                 return reading
-        logger.info("no button starts a new game: loading the page anew")
+        logger.info("loading the page anew for a new game")
         await self.load(self._url)
         reading = await self._mover.read()
         if not is_new(reading):

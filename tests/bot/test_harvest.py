@@ -53,7 +53,7 @@ class RulesPage:
     def afterstate(self, ply: Ply) -> Board:
         return ply.slide.afterstate
 
-    async def new_game(self) -> Reading:
+    async def new_game(self, *, anew: bool = False) -> Reading:
         return self._reading(self._spawner.start(2, 3), 0)
 
     async def move(self, before: Reading, direction: Direction) -> MoveOutcome:

@@ -78,7 +78,7 @@ class ScriptedPage:
         self.now = reading(self.now.board, self.now.score)
         return self.now
 
-    async def new_game(self) -> Reading:
+    async def new_game(self, *, anew: bool = False) -> Reading:
         raise NotImplementedError
 
 

@@ -14,12 +14,14 @@ from pathlib import Path
 
 import psutil
 import pytest
+from support import npm_pages
 
 from recordings.jsonl import read_records
 from recordings.record import GameRecord
 from recordings.replay import verify
 from scraper.demo.server import serve_demo
 
+PAGES = Path(__file__).resolve().parent.parent / "pages"
 BOT = [sys.executable, "-m", "bot.cli.main"]
 QUICK = ["--engine", "fast", "--depth", "2", "--no-gif"]
 PATIENCE = 240  # seconds; kernels may have to be compiled first
@@ -128,6 +130,15 @@ def test_a_server_of_ones_own_works_the_same(tmp_path: Path, page: str) -> None:
     finally:
         server.terminate()
         server.communicate()
+
+
+def test_a_new_game_that_takes_no_move_is_begun_by_loading_the_page_anew(tmp_path: Path) -> None:
+    with npm_pages.serve_folder(PAGES) as url:
+        done = run("play", f"{url}ends.html?how=loop&sticky", "--games", "2", *QUICK, "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "loading the page anew" in done.stderr
+    games = list(read_records(tmp_path / "games.jsonl"))
+    assert [(game.outcome, game.max_tile) for game in games] == [("stopped", 32)] * 2
 
 
 def test_two_bots_share_a_server(tmp_path: Path, page: str) -> None:
