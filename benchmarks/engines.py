@@ -20,7 +20,8 @@ from tqdm import tqdm
 from game2048 import Board
 from game2048.spawn import Spawner
 from solver_server.engine import Engine, Limit
-from solver_server.engines import DEFAULT_ENGINE, spec_of, with_tables
+from game2048.engine_names import DEFAULT_FOR_DATA
+from solver_server.engines import spec_of, with_tables
 
 REACH = (2048, 4096, 8192, 16384, 32768, 65536)
 
@@ -65,7 +66,7 @@ def play(engine: str, tables: bool, limit: Limit, size: tuple[int, int], seed: i
 
 
 @click.command()
-@click.option("--engine", default=DEFAULT_ENGINE, show_default=True)
+@click.option("--engine", default=DEFAULT_FOR_DATA, show_default=True)
 @click.option("--depth", type=int)
 @click.option("--time-ms", type=float)
 @click.option("--size", default=4, show_default=True)

@@ -16,11 +16,12 @@ import numpy as np
 
 from game2048.spawn import Spawner
 from solver_server.engine import Limit
-from solver_server.engines import DEFAULT_ENGINE, spec_of
+from game2048.engine_names import DEFAULT_FOR_DATA
+from solver_server.engines import spec_of
 
 
 @click.command()
-@click.option("--engine", default=DEFAULT_ENGINE, show_default=True)
+@click.option("--engine", default=DEFAULT_FOR_DATA, show_default=True)
 @click.option("--time-ms", default=5.0, show_default=True)
 @click.option("--moves", default=3000, show_default=True)
 @click.option("--seed", default=1, show_default=True)

@@ -13,12 +13,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.client import SolverClient
-from bot.options import SolverOptions, rate_for
+from bot.options import rate_for
 from bot.own_server import OwnServer
 from bot.player import GamePlayer, Goal, Progress, Solver
 from bot.rate_limit import RateLimit
 from game2048.board import Board
 from game2048.errors import PageError, RecordError, SolverRefusedError
+from game2048.solver_options import SolverOptions
 from game2048.wire import DecisionMessage, GameOver
 from recordings.datasets.formats.chunks import Chunk
 from recordings.datasets.resumable import GrowingDataset, Mode
@@ -27,7 +28,7 @@ from recordings.game_arrays import arrays_of
 from recordings.journal import GameJournal, recover
 from recordings.jsonl import GAMES_FILE, read_records
 from recordings.record import GameRecord
-from scraper.chromium.launch import BrowserOptions, open_browser
+from scraper.chromium.launch import BrowserOptions
 from scraper.page import GamePage
 
 log = logging.getLogger(__name__)
@@ -112,6 +113,21 @@ class PageRecord:
     def given_up(self) -> bool:
         """Whether it failed too often."""
         return self.faults >= FAULTS
+
+
+@dataclass(frozen=True, slots=True)
+class TabOptions:
+    """What the tabs of a harvest are opened with.
+
+    Attributes:
+        browser: which browser, and how.
+        solver: which engine chooses.
+        site: file of a site profile.
+    """
+
+    browser: BrowserOptions
+    solver: SolverOptions
+    site: Path | None = None
 
 
 @dataclass(slots=True)
@@ -233,35 +249,36 @@ class Harvest:
 
 
 @asynccontextmanager
-async def real_tabs_and_solvers(
-    browser_options: BrowserOptions, solver_options: SolverOptions
-) -> AsyncIterator[tuple[OpenTab, OpenSolver]]:
-    """One browser, whose tabs know nothing of each other, and one server, with a connection for each tab."""
+async def real_tabs_and_solvers(options: TabOptions) -> AsyncIterator[tuple[OpenTab, OpenSolver]]:
+    """Open one browser for all tabs, and one server with a connection for each tab."""
     from playwright.async_api import Error as PlaywrightError
 
-    from scraper.open_page import live_page
+    from scraper.open_page import open_tabs
+    from scraper.site_profile import read_profile
 
+    solver = options.solver
+    site = None if options.site is None else read_profile(options.site)
     async with AsyncExitStack() as stack:
-        where = solver_options.server
-        if where is None:
-            own = await stack.enter_async_context(OwnServer(solver_options.arguments()))
-        browser = await stack.enter_async_context(open_browser(browser_options))
+        if solver.server is None:
+            own = await stack.enter_async_context(OwnServer(solver.arguments()))
+        new_tab = await stack.enter_async_context(open_tabs(options.browser, site))
 
         @asynccontextmanager
         async def open_solver() -> AsyncIterator[tuple[Solver, Callable[[Board], str]]]:
-            source = own.ensure_running if where is None else where
-            async with SolverClient(source, token=solver_options.token) as client:
+            source = own.ensure_running if solver.server is None else solver.server
+            async with SolverClient(source, token=solver.token) as client:
 
                 async def ask(board: Board) -> DecisionMessage | GameOver:
-                    o = solver_options
-                    return await client.choose(board, engine=o.engine, depth=o.depth, time_ms=o.time_ms)
+                    return await client.choose(
+                        board, engine=solver.engine, depth=solver.depth, time_ms=solver.time_ms
+                    )
 
-                yield ask, partial(solver_options.described, await client.connect())
+                yield ask, partial(solver.described, await client.connect())
 
         @asynccontextmanager
         async def open_tab() -> AsyncIterator[GamePage]:
             try:
-                async with live_page(browser, watched=not browser_options.headless) as page:
+                async with new_tab() as page:
                     yield page
             except PlaywrightError as error:
                 raise PageError(f"the browser opens no tab, or lost it: {error.message}") from error

@@ -7,60 +7,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.player import Goal
-from game2048.board import Board
+from game2048.solver_options import SolverOptions as SolverOptions
 from game2048.net import is_loopback
-from game2048.wire import Hello
 from recordings.record import GameRecord
 from scraper.chromium.launch import BrowserOptions
 
 SITE_MOVES_PER_SECOND = 20.0
 """The rate on pages of other machines where none is asked for; on this machine there is no limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class SolverOptions:
-    """Which solver, and how far it searches; ``None`` is the server's own choice.
-
-    Attributes:
-        server: a running server's address; ``None`` starts one for as long as the games last.
-        token: what that server asks for.
-        engine: the engine's name.
-        weights: a network for a server of our own to play by.
-        depth: in the engine's own count.
-        time_ms: milliseconds a move.
-        search_threads: at work on one search, for a server of our own.
-        tables: whether a server of our own plays by endgame tables.
-    """
-
-    server: str | None = None
-    token: str | None = None
-    engine: str | None = None
-    weights: Path | None = None
-    depth: int | None = None
-    time_ms: float | None = None
-    search_threads: int | None = None
-    tables: bool = False
-
-    def arguments(self) -> list[str]:
-        """As arguments of ``bot2048 serve``, so that a server of our own loads this engine first."""
-        weights = None if self.weights is None else self.weights.resolve()
-        given = (
-            ("--engine", self.engine),
-            ("--weights", weights),
-            ("--depth", self.depth),
-            ("--time-ms", self.time_ms),
-            ("--search-threads", self.search_threads),
-        )
-        words = [word for name, value in given if value is not None for word in (name, str(value))]
-        return [*words, "--tables"] if self.tables else words
-
-    def described(self, hello: Hello, board: Board) -> str:
-        """The engine and its limits for boards of that size, as records name them."""
-        words = [self.engine or hello.engine_for(board.rows, board.columns)]
-        words += [f"depth={self.depth}"] if self.depth is not None else []
-        words += [f"time_ms={self.time_ms:g}"] if self.time_ms is not None else []
-        words += ["tables"] if self.tables else []
-        return " ".join(words)
 
 
 @dataclass(frozen=True, slots=True)

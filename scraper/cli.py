@@ -6,17 +6,15 @@ import asyncio
 import functools
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from command_line.command import Command
+from command_line.gather import gather, in_section
 from scraper.chromium.launch import BROWSER_VARIABLE, BrowserOptions
 from scraper.page import Reading
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 
 class _Viewport(click.ParamType):  # type: ignore[type-arg]  # not generic at run time before click 8.4
     """Width and height."""
@@ -31,93 +29,93 @@ class _Viewport(click.ParamType):  # type: ignore[type-arg]  # not generic at ru
             return value
         found = re.fullmatch(r"(\d{2,5})x(\d{2,5})", str(value))
         if found is None:
-            self.fail(f"{value} is no size of a window: expected e.g. 1280x800", param, ctx)
+            self.fail(f"{value} is not a window size; expected e.g. 1280x800", param, ctx)
         return int(found[1]), int(found[2])
 
 
-WHICH_BROWSER = (
+def _browser(*, headed: bool, **given: Any) -> BrowserOptions:
+    return BrowserOptions(headless=not headed, **given)
+
+
+browser_options = gather(
+    "browser",
+    _browser,
+    "Browser",
     click.option(
         "--browser",
         "path",
         metavar="PATH",
         envvar=BROWSER_VARIABLE,
         show_envvar=True,
-        help="Chromium, Chrome or Edge to start; otherwise the first that is found.",
+        help="Chromium, Chrome or Edge to start. [default: the first that is found]",
     ),
     click.option(
-        "--headed/--headless",
-        default=False,
-        show_default="headless",
-        help="Show the browser's window, or not.",
+        "--headed/--headless", default=False, show_default="headless", help="Show the browser's window."
     ),
     click.option(
         "--cdp",
         metavar="URL",
-        help="Use a running Chromium with remote debugging, http://… or ws://…; in a tab of its own.",
+        help="Use a running Chromium with remote debugging, http://HOST:PORT or ws://...; in tabs of its own.",
     ),
     click.option(
         "--user-data-dir",
         type=click.Path(file_okay=False, path_type=Path),
-        help="A browser profile to use and keep; otherwise a new one each time.",
+        help="Browser profile to use and keep. [default: a new one that is deleted]",
     ),
     click.option(
         "--slow-mo",
         type=click.FloatRange(0),
         default=0.0,
         metavar="MS",
-        help="Milliseconds to wait before each thing done with the browser.",
+        help="Milliseconds to wait before each action of the browser.",
     ),
-    click.option("--viewport", type=_Viewport(), help="Size of the window, e.g. 1280x800."),
-    click.option("--device", metavar="NAME", help="A device to play on, e.g. 'Pixel 7'."),
+    click.option("--viewport", type=_Viewport(), help="Size of the window in pixels, e.g. 1280x800."),
+    click.option("--device", metavar="NAME", help="Device to imitate, e.g. 'Pixel 7'."),
+)
+"""Decorate a command with the browser's options; it gets one argument ``browser``: `BrowserOptions`."""
+
+site_option = in_section(
+    "Page",
+    click.option(
+        "--site",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Site profile (TOML) with what detection cannot find out; see docs/pages.md.",
+    ),
 )
 
 
-def browser_options(command: Command) -> Command:
-    """Decorate a command with the browser's options; it gets one argument ``browser``: `BrowserOptions`."""
-
-    @functools.wraps(command)
-    def with_browser(*args: Any, headed: bool, **kwargs: Any) -> Any:
-        named = ("path", "cdp", "user_data_dir", "slow_mo", "viewport", "device")
-        given = {name: kwargs.pop(name) for name in named}
-        return command(*args, browser=BrowserOptions(headless=not headed, **given), **kwargs)
-
-    for option in reversed(WHICH_BROWSER):
-        with_browser = option(with_browser)
-    return with_browser  # type: ignore[return-value]
-
-
-def page_options(command: Command) -> Command:
-    """Decorate a command with --site and --report, of what is known of a page and what is kept of it."""
-    command = click.option(
-        "--site",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="A site profile (TOML), for what cannot be found out; see docs/pages.md.",
-    )(command)
-    return click.option(
-        "--report",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="Where to put what was seen of the board if the page cannot be played.",
-    )(command)
+def page_options(command: Any) -> Any:
+    """Decorate a command with --site and --report: what is known of a page, and what is kept of it."""
+    return site_option(
+        in_section(
+            "Page",
+            click.option(
+                "--report",
+                type=click.Path(file_okay=False, path_type=Path),
+                help="Folder for a bug report, if the page cannot be played.",
+            ),
+        )(command)
+    )
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("url")
 @browser_options
 @page_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def probe(url: str, browser: BrowserOptions, site: Path | None, report: Path | None, as_json: bool) -> None:
-    """Print what is read on the page at URL: board, score, status, and which reader saw it.
+    """Print what is read on the page at URL: board, score, status and reader.
 
-    Where tiles show no numbers some moves are made, to learn from the rules what they are worth.
+    If the tiles show no numbers, `probe` makes some moves and learns their values from the rules.
     """
     reading, notes = asyncio.run(_read_once(url, browser, site, report))
     click.echo(json.dumps(_as_object(url, reading) | notes) if as_json else _as_text(reading, notes))
 
 
-@click.command("install-browser")
+@click.command("install-browser", cls=Command)
 @browser_options
 def install_browser(browser: BrowserOptions) -> None:
-    """Find a browser that starts, or download or install Chromium."""
+    """Find a browser that starts, or install Chromium."""
     from scraper.chromium.install import install_browser as install
 
     click.echo(install(browser, functools.partial(click.echo, err=True)))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from playwright.async_api import Browser, BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
 from game2048.errors import PageError
-from scraper.chromium.launch import VIEWPORT, BrowserOptions, open_context
+from scraper.chromium.launch import VIEWPORT, BrowserOptions, open_context, open_contexts
 from scraper.live_page import LivePage
 from scraper.report import write_report
 from scraper.site_profile import SiteProfile
@@ -56,6 +56,35 @@ async def open_page(
 
 
 @contextlib.asynccontextmanager
+async def open_tabs(
+    options: BrowserOptions, site: SiteProfile | None = None
+) -> AsyncIterator[Callable[[], contextlib.AbstractAsyncContextManager[LivePage]]]:
+    """Open a browser, and give what opens tabs in it, for several games at once; all closed at the end.
+
+    Args:
+        options: which browser, and how.
+        site: what is known of the pages' site.
+
+    Raises:
+        PageError: there is no browser, or none that starts.
+    """
+    watched = not options.headless or options.cdp is not None
+    async with open_contexts(options) as new_context:
+
+        @contextlib.asynccontextmanager
+        async def open_tab() -> AsyncIterator[LivePage]:
+            async with new_context() as context:
+                page = await context.new_page()
+                try:
+                    yield await _prepared(context, page, watched=watched, site=site)
+                finally:
+                    with contextlib.suppress(PlaywrightError):
+                        await page.close()
+
+        yield open_tab
+
+
+@contextlib.asynccontextmanager
 async def live_page(
     browser: Browser,
     *,
@@ -91,7 +120,17 @@ async def _tab_in(
     waits: WaitTimes | None = None,
     site: SiteProfile | None = None,
 ) -> LivePage:
-    page = await context.new_page()
+    return await _prepared(context, await context.new_page(), watched=watched, waits=waits, site=site)
+
+
+async def _prepared(
+    context: BrowserContext,
+    page: Page,
+    *,
+    watched: bool,
+    waits: WaitTimes | None = None,
+    site: SiteProfile | None = None,
+) -> LivePage:
     if not watched:
         # Drawing the animations takes longer than all the rest of a move; they end as they always do,
         # with their events, only sooner. The session has to stay open for that.

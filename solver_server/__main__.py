@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from game2048.errors import Error2048
-from solver_server.cli.serve import hint, serve
+from command_line.command import CONTEXT_SETTINGS, Group
+from solver_server.cli.hint import hint
+from solver_server.cli.serve import serve
 
 
-@click.group()
-def cli() -> None:
+@click.group(cls=Group, context_settings=CONTEXT_SETTINGS)
+def solver_server() -> None:
     """Engines for 2048: `serve` answers clients, `hint` answers you."""
 
 
-cli.add_command(serve)
-cli.add_command(hint)
-
-
-def main() -> None:
-    """Run a command; a told failure exits with 1, Ctrl-C with 130."""
-    try:
-        sys.exit(cli.main(prog_name="python -m solver_server", standalone_mode=False))
-    except Error2048 as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(1)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except click.Abort:
-        sys.exit(130)
-
+solver_server.add_command(serve)
+solver_server.add_command(hint)
 
 if __name__ == "__main__":
-    main()
+    solver_server(prog_name="python -m solver_server")

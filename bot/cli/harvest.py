@@ -3,162 +3,166 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from scraper.chromium.launch import BROWSER_VARIABLE, BrowserOptions
+from bot.cli.options import goal_options, rate_option
+from command_line.command import Command
+from command_line.engine_options import solver_options
+from command_line.gather import gather
+from command_line.progress import progress
+from command_line.running import until_stopped
+from game2048.solver_options import SolverOptions
+from scraper.chromium.launch import BrowserOptions
+from scraper.cli import browser_options, site_option
 
 if TYPE_CHECKING:  # imports numpy
-    from bot.harvest import Archive, PageRecord
+    from bot.harvest import Archive, PageRecord, TabOptions
     from bot.player import Progress
     from recordings.datasets.resumable import Mode
     from recordings.datasets.statistics import GameTally
     from recordings.record import GameRecord
 
 
-_SOLVER = ("server", "token", "engine", "weights", "depth", "time_ms")
+@dataclass(frozen=True, slots=True)
+class Games:
+    """Which games `harvest` plays, and where they go.
+
+    Attributes:
+        games: how many there are in the end.
+        tabs: games played at the same time.
+        until_tile: stop a game when this tile is reached.
+        max_moves: stop a game after so many moves.
+        rate: moves a second on each host; 0 for no limit, ``None`` for the default.
+        out: the dataset.
+        resume: whether an interrupted or smaller dataset is continued.
+        force: whether an existing dataset is overwritten.
+    """
+
+    games: int
+    tabs: int
+    until_tile: int | None
+    max_moves: int | None
+    rate: float | None
+    out: Path
+    resume: bool
+    force: bool
+
+    @property
+    def mode(self) -> Mode:
+        """How the dataset is opened."""
+        return "resume" if self.resume else "overwrite" if self.force else "new"
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
-@click.option(
-    "-g", "--games", type=click.IntRange(1), default=10, show_default=True, help="How many, on all pages."
+@gather(
+    "run",
+    Games,
+    "Games",
+    click.option(
+        "-g",
+        "--games",
+        type=click.IntRange(1),
+        default=10,
+        show_default=True,
+        help="Games in the dataset at the end, of all pages together.",
+    ),
+    click.option(
+        "--tabs",
+        type=click.IntRange(1, 64),
+        default=2,
+        show_default=True,
+        help="Games played at the same time.",
+    ),
+    goal_options,
+    rate_option,
+    click.option(
+        "-o",
+        "--out",
+        type=click.Path(dir_okay=False, path_type=Path),
+        default=Path("data/harvested_games.jsonl"),
+        show_default=True,
+        help="Dataset to write; its extension is the format: .jsonl, .json, .csv, .parquet or .h5.",
+    ),
+    click.option("--resume", is_flag=True, help="Continue an interrupted or smaller dataset, up to --games."),
+    click.option("--force", is_flag=True, help="Overwrite an existing dataset."),
 )
-@click.option(
-    "--tabs", type=click.IntRange(1, 64), default=2, show_default=True, help="Games played at a time."
-)
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("data/harvested_games.jsonl"),
-    show_default=True,
-    help="Its extension is the format: .jsonl, .json, .csv, .parquet or .h5.",
-)
-@click.option("--resume", is_flag=True, help="Go on with an interrupted or smaller dataset, up to --games.")
-@click.option("--force", is_flag=True, help="Overwrite what is there.")
-@click.option("--until-tile", type=click.IntRange(4), help="Stop a game once this tile is reached.")
-@click.option("--max-moves", type=click.IntRange(1), help="Stop a game after so many moves.")
-@click.option(
-    "--max-moves-per-second",
-    "rate",
-    type=click.FloatRange(0),
-    help="On each host, all tabs together; 0 for no limit. [default: 20, on this machine no limit]",
-)
-@click.option("--engine", metavar="NAME", help="The engine that chooses. [default: the server's]")
-@click.option(
-    "--weights",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="The network that a server of our own plays by.",
-)
-@click.option("--depth", type=click.IntRange(1), help="How far it searches, in its own count.")
-@click.option("--time-ms", type=click.FloatRange(0, min_open=True), help="Milliseconds a move.")
-@click.option(
-    "--server", metavar="URL", help="A running solver server, ws://…; otherwise one is started for the run."
-)
-@click.option("--token", envvar="BOT2048_TOKEN", show_envvar=True, help="What that server asks for.")
-@click.option(
-    "--browser",
-    metavar="PATH",
-    envvar=BROWSER_VARIABLE,
-    show_envvar=True,
-    help="Chromium, Chrome or Edge to start; otherwise the first that is found.",
-)
-@click.option("--headed/--headless", default=False, show_default="headless", help="Show its window, or not.")
+@solver_options(remote=True)
+@browser_options
+@site_option
 @click.option("--json", "as_json", is_flag=True, help="Print the statistics as one JSON object.")
 @click.pass_context
 def harvest(
-    ctx: click.Context, /, urls: tuple[str, ...], games: int, out: Path, as_json: bool, **given: Any
+    ctx: click.Context,
+    urls: tuple[str, ...],
+    run: Games,
+    solver: SolverOptions,
+    browser: BrowserOptions,
+    site: Path | None,
+    as_json: bool,
 ) -> None:
     """Play many games on the pages at URL..., several at once, into one dataset.
 
-    A page that fails is tried again and then given up; the others go on. Each move keeps the board that the
-    page showed, so that the dataset tells how the page spawns its tiles. Whatever ends the program, no game
-    is lost: --resume goes on. Please respect the terms of the sites.
+    A page that fails is tried again; after three failures in a row it is given up, and the other pages
+    continue. Each move keeps the board that the page showed, so the dataset shows how the page spawns its
+    tiles. No finished game is lost, however the program ends: --resume continues. Please respect the terms of
+    the sites.
     """
-    from bot.harvest import Archive, PageRecord, prepare_journals
+    from bot.harvest import Archive, PageRecord, TabOptions, prepare_journals
     from recordings.datasets.resumable import GrowingDataset
     from recordings.datasets.statistics import GameTally
 
-    if given["resume"] and given["force"]:
-        raise click.UsageError("--force drops what --resume goes on with: give one of them")
-    if given["server"] and given["weights"]:
-        raise click.UsageError("--weights is for a server of our own: give it to the one that --server names")
-    mode: Mode = "resume" if given["resume"] else "overwrite" if given["force"] else "new"
-    prepare_journals(out, mode)
+    if run.resume and run.force:
+        raise click.UsageError("--force drops what --resume continues; give one of them")
+    prepare_journals(run.out, run.mode)
     pages = {url: PageRecord() for url in urls}
     tally = GameTally()
-    with GrowingDataset(out, mode) as dataset:
+    with GrowingDataset(run.out, run.mode) as dataset:
         archive = Archive(dataset, tally)
         archive.take_stock()
         interrupted = False
         try:
-            asyncio.run(_until_stopped(_run(pages, archive, games, given)))
+            tabs = TabOptions(browser, solver, site)
+            asyncio.run(until_stopped(_play(pages, archive, run, tabs)))
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            # However it ends: what was played is written, and told of.
+            # However it ends: what was played is written, and reported.
             if tally.games:
                 archive.finish()
-                _report(pages, tally, out, as_json=as_json)
+                _report(pages, tally, run.out, as_json=as_json)
     if interrupted:
         ctx.exit(130)
 
 
-async def _until_stopped(work: Any) -> None:
-    """Await something; SIGTERM breaks it off as Ctrl-C does."""
-    task = asyncio.current_task()
-    if sys.platform != "win32" and task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    try:
-        await work
-    except asyncio.CancelledError:
-        if task is not None and task.uncancel() >= 0:
-            raise KeyboardInterrupt from None
-
-
-async def _run(pages: dict[str, PageRecord], archive: Archive, games: int, given: dict[str, Any]) -> None:
-    from tqdm import tqdm
-    from tqdm.contrib.logging import logging_redirect_tqdm
-
+async def _play(pages: dict[str, PageRecord], archive: Archive, run: Games, options: TabOptions) -> None:
     from bot.harvest import Harvest, real_tabs_and_solvers
-    from bot.options import SolverOptions
     from bot.player import Goal
 
-    solver = SolverOptions(**{name: given[name] for name in _SOLVER})
-    browser = BrowserOptions(path=given["browser"], headless=not given["headed"])
-    bar = tqdm(
-        total=games,
-        initial=archive.finished,
-        desc="Harvesting games",
-        mininterval=0.1 if sys.stderr.isatty() else 5.0,  # say it seldom where nobody sees it redrawn
-        dynamic_ncols=True,
-    )
     moves = 0
+    with progress("Harvesting games", "games", total=run.games, initial=archive.finished) as bar:
 
-    def moved(_progress: Progress) -> None:
-        nonlocal moves
-        moves += 1
-        bar.set_postfix_str(f"{moves:,} moves", refresh=False)
-        bar.update(0)
+        def moved(_progress: Progress) -> None:
+            nonlocal moves
+            moves += 1
+            bar.set_postfix_str(f"{moves:,} moves", refresh=False)
+            bar.update(0)
 
-    def ended(_url: str, record: GameRecord) -> None:
-        bar.update(record.outcome != "interrupted")
+        def ended(_url: str, record: GameRecord) -> None:
+            bar.update(record.outcome != "interrupted")
 
-    with logging_redirect_tqdm(), bar:
-        async with real_tabs_and_solvers(browser, solver) as (open_tab, open_solver):
+        async with real_tabs_and_solvers(options) as (open_tab, open_solver):
             await Harvest(
                 pages=pages,
                 archive=archive,
-                games=games,
-                tabs=given["tabs"],
-                goal=Goal(given["until_tile"], given["max_moves"]),
-                rate=given["rate"],
+                games=run.games,
+                tabs=run.tabs,
+                goal=Goal(run.until_tile, run.max_moves),
+                rate=run.rate,
                 open_tab=open_tab,
                 open_solver=open_solver,
                 report=moved,

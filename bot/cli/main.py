@@ -2,112 +2,85 @@
 
 from __future__ import annotations
 
-import importlib
-import logging
-import sys
-from typing import IO, Any
-
 import click
 
-from game2048.errors import Error2048
+from command_line.command import CONTEXT_SETTINGS, LazyGroup, log_to_stderr
 
-# Where each sub-command lives, and its help line here too, so that --help loads none of them.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "play": ("bot.cli.play:play", "Play games on the page at URL and record them."),
-    "demo": ("bot.cli.play:demo", "Play on our own page, without any network."),
+# Where each sub-command is, its section of the help and its help line, so that --help loads none of them.
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "play": ("bot.cli.play:play", "Play", "Play games on the page at URL and record them."),
+    "demo": ("bot.cli.play:demo", "Play", "Play on the demo page of this package; needs no network."),
+    "harvest": ("bot.cli.harvest:harvest", "Play", "Play many games on the pages at URL... into one dataset."),
     "probe": (
         "scraper.cli:probe",
-        "Print what is read on the page at URL: board, score, status, and which reader saw it.",
-    ),
-    "serve": (
-        "solver_server.cli.serve:serve",
-        "Answer boards with moves, over a websocket (docs/protocol.md).",
-    ),
-    "hint": (
-        "solver_server.cli.serve:hint",
-        "Say which move an engine would make on BOARD, and what it thinks of each.",
-    ),
-    "train": ("solver_server.cli.train:train", "Train an n-tuple network by its own games."),
-    "evaluate": (
-        "solver_server.cli.train:evaluate",
-        "Let an engine play games, and print how strong and how fast it was.",
-    ),
-    "benchmark": (
-        "solver_server.cli.train:benchmark",
-        "Measure the kernels, each alone and in one thread.",
-    ),
-    "weights": (
-        "solver_server.cli.weights:weights",
-        "Show n-tuple networks, and pack them for others (docs/training.md).",
-    ),
-    "tables": (
-        "solver_server.cli.tables:tables",
-        "Build exact tables of late boards, of whose moves a small set comes along (docs/tables.md).",
-    ),
-    "generate": (
-        "solver_server.cli.generate:generate",
-        "Let an engine play games, and write them as a dataset (docs/datasets.md).",
-    ),
-    "harvest": (
-        "bot.cli.harvest:harvest",
-        "Play many games on the pages at URL..., several at once, into one dataset.",
-    ),
-    "records": (
-        "recordings.cli.records:records",
-        "Show, verify, draw and recover recorded games; convert, split and count datasets.",
+        "Play",
+        "Print what is read on the page at URL: board, score, status and reader.",
     ),
     "install-browser": (
         "scraper.cli:install_browser",
-        "Find a browser that starts, or download or install Chromium.",
+        "Play",
+        "Find a browser that starts, or install Chromium.",
+    ),
+    "serve": (
+        "solver_server.cli.serve:serve",
+        "Engines",
+        "Answer boards with moves, over a websocket (docs/protocol.md).",
+    ),
+    "hint": (
+        "solver_server.cli.hint:hint",
+        "Engines",
+        "Say which move an engine makes on BOARD, and how it values each direction.",
+    ),
+    "evaluate": (
+        "solver_server.cli.evaluate:evaluate",
+        "Engines",
+        "Let an engine play games; print how strong and how fast it was.",
+    ),
+    "benchmark": (
+        "solver_server.cli.benchmark:benchmark",
+        "Engines",
+        "Measure the kernels, each by itself and in one thread.",
+    ),
+    "tables": (
+        "solver_server.cli.tables:tables",
+        "Engines",
+        "Build, list, verify and remove endgame tables (docs/tables.md).",
+    ),
+    "train": (
+        "solver_server.cli.train:train",
+        "Networks",
+        "Train an n-tuple network on games that it plays itself.",
+    ),
+    "weights": (
+        "solver_server.cli.weights:weights",
+        "Networks",
+        "Show n-tuple networks, and pack them to pass them on (docs/training.md).",
+    ),
+    "generate": (
+        "solver_server.cli.generate:generate",
+        "Games and datasets",
+        "Let an engine play games, and write them as a dataset (docs/datasets.md).",
+    ),
+    "records": (
+        "recordings.cli.records:records",
+        "Games and datasets",
+        "Show, verify, draw and recover recorded games; convert and split datasets.",
     ),
 }
 
 
-class ToldError(click.ClickException):
-    """A failure that needs no traceback: one line on stderr, exit code 1."""
+class Commands(LazyGroup):
+    """The sub-commands of ``bot2048``."""
 
-    def show(self, file: IO[Any] | None = None) -> None:
-        """Print the line."""
-        click.echo(f"error: {self.message}", file=file, err=file is None)
+    lazy = COMMANDS
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they are called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of use."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, from what is known without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a told failure exits with 1, Ctrl-C with 130."""
-        try:
-            return super().invoke(ctx)
-        except Error2048 as error:
-            raise ToldError(str(error)) from error
-        except KeyboardInterrupt:
-            raise click.exceptions.Exit(130) from None
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("-v", "--verbose", count=True, help="Log what happens; twice, all of it.")
+@click.group(cls=Commands, context_settings=CONTEXT_SETTINGS)
+@click.option("-v", "--verbose", count=True, help="Log what happens; -vv logs all details.")
 @click.version_option(package_name="bot2048")
 def main(verbose: int) -> None:
     """Play 2048 on live web pages with a strong solver, and record the games."""
-    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
-    logging.basicConfig(level=level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    log_to_stderr(verbose)
 
 
 if __name__ == "__main__":

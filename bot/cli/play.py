@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
-import signal
 import statistics
-import sys
-import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import click
-from tqdm import tqdm
-from tqdm.contrib.logging import logging_redirect_tqdm
 
-from bot.options import GameSummary, GifOptions, PlayOptions, SolverOptions, rate_for
+from bot.cli.options import goal_options, rate_option
+from bot.options import GameSummary, GifOptions, PlayOptions, rate_for
 from bot.player import Goal, Progress
+from command_line.command import Command
+from command_line.engine_options import solver_options
+from command_line.gather import gather
+from command_line.progress import progress_bar
+from command_line.running import until_stopped
+from command_line.types import SizeType
+from game2048.size import Size
+from game2048.solver_options import SolverOptions
 from recordings.cli.records import gif_options
 from recordings.jsonl import GAMES_FILE
 from scraper.chromium.launch import BrowserOptions
@@ -27,73 +31,64 @@ from scraper.cli import browser_options, page_options
 
 if TYPE_CHECKING:  # loads the browser driver
     from bot.play import PageRun
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-class _Tile(click.ParamType):  # type: ignore[type-arg]  # not generic at run time before click 8.4
-    """A face value."""
-
-    name = "tile"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The tile of that number."""
-        try:
-            tile = int(value)
-        except ValueError:
-            tile = 0
-        if tile < 4 or tile & (tile - 1):
-            self.fail(f"{value} is no tile to reach: expected a power of two from 4 up", param, ctx)
-        return tile
+    from command_line.progress import Bar
 
 
-def game_options(command: Command) -> Command:
-    """Decorate a command with all that `play` and `demo` share, for `_options` to gather."""
+@dataclass(frozen=True, slots=True)
+class Games:
+    """Which games `play` and `demo` play, and what they leave behind.
+
+    Attributes:
+        games: how many.
+        new_game: begin a new game even where the page shows one that has begun.
+        until_tile: stop a game when this tile is reached.
+        max_moves: stop a game after so many moves.
+        rate: moves a second; 0 for no limit, ``None`` for the default.
+        out: folder of the recordings; ``None`` for a new one.
+    """
+
+    games: int
+    new_game: bool
+    until_tile: int | None
+    max_moves: int | None
+    rate: float | None
+    out: Path | None
+
+
+def _gif(gif: bool, gif_frames: int, gif_ms: int, gif_size: int) -> GifOptions | None:
+    return GifOptions(gif_frames, gif_ms, gif_size) if gif else None
+
+
+def game_options(command: Any) -> Any:
+    """Decorate a command with all options that `play` and `demo` share."""
     decorators = (
-        click.option(
-            "--games", type=click.IntRange(1), default=1, show_default=True, help="How many to play."
+        gather(
+            "run",
+            Games,
+            "Games",
+            click.option(
+                "-g", "--games", type=click.IntRange(1), default=1, show_default=True, help="Games to play."
+            ),
+            goal_options,
+            click.option(
+                "--new-game", is_flag=True, help="Begin a new game even if the page shows one that has begun."
+            ),
+            rate_option,
+            click.option(
+                "-o",
+                "--out",
+                type=click.Path(file_okay=False, path_type=Path),
+                help="Folder for the recordings; games are added to those in it. [default: a new one in runs/]",
+            ),
         ),
-        click.option("--until-tile", type=_Tile(), help="Stop a game once this tile is reached."),
-        click.option("--max-moves", type=click.IntRange(1), help="Stop a game after so many moves."),
-        click.option(
-            "--max-moves-per-second",
-            "rate",
-            type=click.FloatRange(0),
-            help="Play no faster; 0 for no limit. [default: 20 on pages of other machines, else no limit]",
+        solver_options(remote=True),
+        gather(
+            "gif",
+            _gif,
+            "GIF",
+            click.option("--gif/--no-gif", default=True, show_default=True, help="Draw a GIF of each game."),
+            gif_options,
         ),
-        click.option("--engine", metavar="NAME", help="The engine that chooses. [default: the server's]"),
-        click.option(
-            "--weights",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            metavar="FILE",
-            help="A network to play by, as `bot2048 train` writes it or TDL2048+.",
-        ),
-        click.option("--depth", type=click.IntRange(1), help="How far it searches, in its own count."),
-        click.option("--time-ms", type=click.FloatRange(0, min_open=True), help="Milliseconds a move."),
-        click.option(
-            "--search-threads",
-            type=click.IntRange(1, 64),
-            help="Threads at work on one search, where --time-ms limits it. [default: 1]",
-        ),
-        click.option(
-            "--tables",
-            is_flag=True,
-            help="Let any engine play by endgame tables, as order always does (docs/tables.md).",
-        ),
-        click.option(
-            "--server",
-            metavar="URL",
-            help="A running solver server, ws://…; otherwise one is started for the run.",
-        ),
-        click.option("--token", envvar="BOT2048_TOKEN", show_envvar=True, help="What that server asks for."),
-        click.option(
-            "--out",
-            type=click.Path(file_okay=False, path_type=Path),
-            help="Folder of the recordings; games are added to what is there. [default: a new one in runs/]",
-        ),
-        click.option("--gif/--no-gif", default=True, show_default=True, help="Draw a GIF of each game."),
-        gif_options,
-        click.option("--new-game", is_flag=True, help="Begin anew where a game was begun before."),
         browser_options,
         page_options,
     )
@@ -102,7 +97,7 @@ def game_options(command: Command) -> Command:
     return command
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("url")
 @game_options
 def play(url: str, **given: Any) -> None:
@@ -110,67 +105,69 @@ def play(url: str, **given: Any) -> None:
 
     The page is opened in Chromium and played with real key presses. Please respect the terms of the site.
     """
-    _run(_options(url, given))
+    _run(_options(url, **given))
 
 
-@click.command()
-@click.option("--size", default="4", show_default=True, metavar="N|RxC", help="The board: 4, 5, 4x6, …")
-@click.option("--page-seed", type=click.IntRange(0), help="Let the page play the same game again.")
+@click.command(cls=Command)
+@gather(
+    "page",
+    lambda **given: given,
+    "Page",
+    click.option(
+        "--size", type=SizeType(), default=Size(4, 4), show_default=True, help="Size of the board: 4x4, 5, 4x6."
+    ),
+    click.option("--page-seed", type=click.IntRange(0), help="Seed of the page's spawns. [default: random]"),
+)
 @game_options
-def demo(size: str, page_seed: int | None, **given: Any) -> None:
-    """Play on our own page, without any network.
+def demo(page: dict[str, Any], run: Games, **given: Any) -> None:
+    """Play on the demo page of this package; needs no network.
 
-    By default one game up to the 2048 tile; --until-tile or --max-moves say otherwise.
+    Plays one game up to the 2048 tile, unless --until-tile or --max-moves say otherwise.
     """
+    from dataclasses import replace
+
     from scraper.demo.server import serve_demo
 
-    if given["until_tile"] is None and given["max_moves"] is None:
-        given["until_tile"] = 2048
-    query = f"size={size}" + ("" if page_seed is None else f"&seed={page_seed}")
+    if run.until_tile is None and run.max_moves is None:
+        run = replace(run, until_tile=2048)
+    seed = "" if page["page_seed"] is None else f"&seed={page['page_seed']}"
     with serve_demo() as url:
-        _run(_options(f"{url}?{query}", given))
+        _run(_options(f"{url}?size={page['size']}{seed}", run, **given))
 
 
-def _options(url: str, given: dict[str, Any]) -> PlayOptions:
-    for option in ("weights", "search_threads", "tables"):
-        if given["server"] is not None and given[option]:
-            raise click.UsageError(
-                f"--{option.replace('_', '-')} is for a server of our own: "
-                "give it to the `serve` that --server names"
-            )
-    out = given["out"] or Path("runs") / f"{datetime.datetime.now():%Y%m%d-%H%M%S}"
-    browser: BrowserOptions = given["browser"]
+def _options(
+    url: str,
+    run: Games,
+    solver: SolverOptions,
+    browser: BrowserOptions,
+    gif: GifOptions | None,
+    site: Path | None,
+    report: Path | None,
+) -> PlayOptions:
     return PlayOptions(
         url=url,
-        games=given["games"],
-        out=out,
-        goal=Goal(given["until_tile"], given["max_moves"], rate_for(url, given["rate"])),
-        solver=SolverOptions(
-            server=given["server"],
-            token=given["token"],
-            engine=given["engine"],
-            weights=given["weights"],
-            depth=given["depth"],
-            time_ms=given["time_ms"],
-            search_threads=given["search_threads"],
-            tables=given["tables"],
-        ),
+        games=run.games,
+        out=run.out or Path("runs") / f"{datetime.datetime.now():%Y%m%d-%H%M%S}",
+        goal=Goal(run.until_tile, run.max_moves, rate_for(url, run.rate)),
+        solver=solver,
         browser=browser,
-        gif=GifOptions(given["gif_frames"], given["gif_ms"], given["gif_size"]) if given["gif"] else None,
-        new_game=given["new_game"],
-        site=given["site"],
-        report=given["report"],
+        gif=gif,
+        new_game=run.new_game,
+        site=site,
+        report=report,
     )
 
 
 def _run(options: PlayOptions) -> None:
-    """Play with a progress line on stderr, and sum up on stdout, however the run ends."""
+    """Play with a progress line on standard error, and sum up on standard output, however the run ends."""
+    from tqdm.contrib.logging import logging_redirect_tqdm
+
     from bot.play import PageRun  # loads the browser driver and Pillow
 
     run = PageRun(options)
     try:
         with logging_redirect_tqdm(), _ProgressLine(options.games) as line:
-            asyncio.run(_until_stopped(_show(run, line)))
+            asyncio.run(until_stopped(_show(run, line)))
     finally:
         if run.summaries:
             click.echo(summed_up(run.summaries, options.out))
@@ -185,27 +182,13 @@ async def _show(run: PageRun, line: _ProgressLine) -> None:
                 line.end_game()
 
 
-async def _until_stopped(games: Any) -> None:
-    """Await something; SIGTERM breaks it off as Ctrl-C does, so that what was played is recorded."""
-    task = asyncio.current_task()
-    if sys.platform != "win32" and task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    try:
-        await games
-    except asyncio.CancelledError:
-        if task is not None and task.uncancel() >= 0:
-            raise KeyboardInterrupt from None
-
-
 class _ProgressLine:
-    """One line on stderr: moves, rate, score, largest tile."""
+    """One line on standard error: moves, rate, score, largest tile."""
 
     def __init__(self, games: int) -> None:
         self._games = games
         self._game = 1
-        self._shown = 0
-        self._bar: tqdm[NoReturn] | None = None
-        self._begun = time.perf_counter()
+        self._bar: Bar | None = None
 
     def __enter__(self) -> Self:
         self._bar = self._new_bar()
@@ -217,21 +200,18 @@ class _ProgressLine:
         if self._bar is not None:
             self._bar.close()
 
-    def _new_bar(self) -> tqdm[NoReturn]:
-        name = "playing" if self._games == 1 else f"game {self._game}/{self._games}"
-        # Where nobody watches the line being redrawn, say it seldom.
-        interval = 0.1 if sys.stderr.isatty() else 5.0
-        return tqdm(desc=name, unit=" moves", mininterval=interval, dynamic_ncols=True)
+    def _new_bar(self) -> Bar:
+        return progress_bar("playing" if self._games == 1 else f"game {self._game}/{self._games}", "moves")
 
     def show(self, progress: Progress) -> None:
-        """After a move."""
+        """Show how the game stands after a move."""
         if self._bar is None:
             self._bar = self._new_bar()
         self._bar.set_postfix_str(f"score {progress.score:,}, tile {progress.board.max_tile}", refresh=False)
         self._bar.update(1)
 
     def end_game(self) -> None:
-        """After a game."""
+        """Note that a game has ended."""
         self._game += 1
         if self._bar is not None:
             self._bar.close()
@@ -239,7 +219,7 @@ class _ProgressLine:
 
 
 def summed_up(summaries: list[GameSummary], out: Path) -> str:
-    """What was played, in a few lines."""
+    """Return what was played, in a few lines."""
     records = [summary.record for summary in summaries]
     moves = sum(record.total_moves for record in records)
     seconds = sum(summary.seconds for summary in summaries)

@@ -18,7 +18,7 @@ _force = click.option("--force", is_flag=True, help="Overwrite what is there.")
 _card = click.option("--card", is_flag=True, help="Write a dataset card, README.md, beside it.")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("sources", metavar="IN...", nargs=-1, required=True, type=_IN)
 @click.argument("target", metavar="OUT", type=_OUT)
 @_force
@@ -32,7 +32,7 @@ def export(sources: tuple[Path, ...], target: Path, force: bool, card: bool) -> 
     _convert(_games(sources), target, force=force, card=card)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("source", metavar="IN", type=_IN)
 @click.argument("target", metavar="OUT", type=_OUT)
 @_force
@@ -44,7 +44,7 @@ def augment(source: Path, target: Path, force: bool, card: bool) -> None:
     _convert(with_all_images(_games((source,))), target, force=force, card=card)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("source", metavar="IN", type=_IN)
 @click.option(
     "-o", "--out", type=click.Path(file_okay=False, path_type=Path), help="Default: the folder of IN."
@@ -90,7 +90,7 @@ def _ratios(text: str) -> list[float]:
     return ratios
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("sources", metavar="IN...", nargs=-1, required=True, type=_IN)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def stats(sources: tuple[Path, ...], as_json: bool) -> None:

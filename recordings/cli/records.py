@@ -65,7 +65,7 @@ def gif_options(command: Command) -> Command:
     return command
 
 
-@click.group()
+@click.group(cls=Group)
 def records() -> None:
     """Show, verify, draw and recover recorded games; convert, split and count datasets.
 

@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 Started = TypeVar("Started", "Browser", "BrowserContext")
 
+OpenContext = Callable[[], "contextlib.AbstractAsyncContextManager[BrowserContext]"]
+
 VIEWPORT = (800, 720)
 """Wide enough for pages not to show their form for phones; what is larger takes longer to draw."""
 BROWSER_VARIABLE = "BOT2048_BROWSER"
@@ -147,31 +149,50 @@ async def open_browser(options: BrowserOptions | None = None) -> AsyncIterator[B
 
 @contextlib.asynccontextmanager
 async def open_context(options: BrowserOptions) -> AsyncIterator[BrowserContext]:
-    """Open a place for tabs: in a browser started for it, in a running one, or with a kept profile.
+    """Open one place for tabs; see `open_contexts`."""
+    async with open_contexts(options) as new_context, new_context() as context:
+        yield context
 
-    Nothing of a running browser's own profile and tabs is touched. All is closed at the end.
+
+@contextlib.asynccontextmanager
+async def open_contexts(options: BrowserOptions) -> AsyncIterator[OpenContext]:
+    """Get a browser ready, and give what opens places for tabs in it.
+
+    The browser is started for it, or one that is running. Each place is separate from all others, except that
+    a profile that is kept is one place for all tabs. Nothing of a running browser's own profile and tabs is
+    touched. All is closed at the end.
 
     Raises:
         PageError: no browser is found, starts or answers; or the device is unknown.
     """
-    from playwright.async_api import Error as PlaywrightError
 
     async with running_driver() as playwright:
         settings = _context_settings(playwright, options)
+        browser: Browser | None = None
+        kept: BrowserContext | None = None
         if options.user_data_dir is not None and options.cdp is None:
-            _, context = await _start(playwright, options, functools.partial(_launch_with_profile, settings))
-            browser = None
+            _, kept = await _start(playwright, options, functools.partial(_launch_with_profile, settings))
         else:
             browser = await (_connect if options.cdp else _start_first)(playwright, options)
+
+        @contextlib.asynccontextmanager
+        async def new_context() -> AsyncIterator[BrowserContext]:
+            if browser is None:
+                assert kept is not None
+                yield kept
+                return
             context = await browser.new_context(**settings)
+            try:
+                yield context
+            finally:
+                await _close(context)
+
         try:
-            yield context
+            yield new_context
         finally:
-            with contextlib.suppress(PlaywrightError, TimeoutError):
-                async with asyncio.timeout(10):
-                    await context.close()
-            if browser is not None:
-                await _close(browser)
+            for each in (kept, browser):
+                if each is not None:
+                    await _close(each)
 
 
 def _context_settings(playwright: Playwright, options: BrowserOptions) -> dict[str, Any]:
@@ -302,13 +323,13 @@ async def _start(
     raise PageError(f"no browser found: looked for Chromium, Chrome and Microsoft Edge; {HOW_TO_INSTALL}")
 
 
-async def _close(browser: Browser) -> None:
+async def _close(opened: Browser | BrowserContext) -> None:
     from playwright.async_api import Error as PlaywrightError
 
     # A browser that was killed, or a driver that went first, leaves nothing to close.
     with contextlib.suppress(PlaywrightError, TimeoutError):
         async with asyncio.timeout(10):
-            await browser.close()
+            await opened.close()
 
 
 def _is_root() -> bool:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import datetime
 import os
-import re
 import secrets
-import sys
 import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
+
+from command_line.command import Command
+from command_line.engine_options import solver_options
+from command_line.gather import gather, in_section
+from command_line.progress import progress, say_above
+from command_line.types import SizeType
+from game2048.engine_names import DEFAULT_FOR_DATA
+from game2048.size import Size
+from game2048.solver_options import SolverOptions
+from solver_server.cli.options import MAX_SEED, announce_compilation, json_option, scheduler_option
+from solver_server.engines import ENGINES
 
 if TYPE_CHECKING:  # imports numba
     from recordings.datasets.formats.chunks import Chunk
@@ -22,159 +31,224 @@ if TYPE_CHECKING:  # imports numba
     from solver_server.generate.plan import Plan
     from solver_server.generate.run import Interrupts
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+CURRICULUM = {"easy": 2, "medium": 3, "hard": 5}
+"""Depths of the datasets of growing difficulty."""
 
-_CURRICULUM = ("easy", "medium", "hard")
+_GREEDY = "greedy"
 _MOVES_A_LINE = 50
 _DEPTH = 3
-
-
-def _board_size(_ctx: click.Context, _parameter: click.Parameter, value: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([2-8])[x×]([2-8])", value)
-    if match is None:
-        raise click.BadParameter(f"{value!r} is no board size: expected 4x4, 5x5 and the like, 2 to 8 each")
-    return int(match[1]), int(match[2])
 
 
 def _timestamp(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     try:
         return None if value is None else datetime.datetime.fromisoformat(value).isoformat()
     except ValueError as error:
-        raise click.BadParameter(f"{value!r} is no date and time: expected ISO 8601") from error
+        raise click.BadParameter(
+            f"{value!r} is not a date and time; expected ISO 8601, e.g. 2026-11-29T12:00:00"
+        ) from error
 
 
-def _what_is_played(command: Command) -> Command:
-    options = (
+@dataclass(frozen=True, slots=True)
+class DatasetOptions:
+    """Which games `generate` plays, and where they go.
+
+    Attributes:
+        games: how many there are in the end.
+        curriculum: name of a depth in `CURRICULUM`.
+        board: size of the board.
+        seed: of the spawns; ``None`` for a random one.
+        max_moves: moves after which a game is stopped.
+        min_score: least score of a game that is kept.
+        min_tile: least largest tile of a game that is kept.
+        metadata: whether each move is kept with the engine's values.
+        timestamp: of all games; ``None`` for the times at which they end.
+        output: the dataset.
+        workers: processes that play; ``None`` for one per processor.
+        scheduler: address of a Dask cluster whose workers play.
+        resume: whether an interrupted or smaller dataset is continued.
+        append: the same, also after games of other runs.
+        force: whether an existing dataset is overwritten.
+        card: whether a dataset card is written.
+        verbose: whether every game is reported as it ends.
+    """
+
+    games: int
+    curriculum: str | None
+    board: Size
+    seed: int | None
+    max_moves: int | None
+    min_score: int
+    min_tile: int
+    metadata: bool
+    timestamp: str | None
+    output: Path
+    workers: int | None
+    scheduler: str | None
+    resume: bool
+    append: bool
+    force: bool
+    card: bool
+    verbose: bool
+
+    @property
+    def continued(self) -> bool:
+        """Whether games are added to a dataset that is there."""
+        return self.resume or self.append
+
+    @property
+    def mode(self) -> Mode:
+        """How the dataset is opened."""
+        return "resume" if self.continued else "overwrite" if self.force else "new"
+
+
+@click.command(cls=Command)
+@gather(
+    "options",
+    DatasetOptions,
+    None,
+    in_section(
+        "Games",
         click.option(
-            "-g", "--games", type=click.IntRange(1), default=500, show_default=True, help="How many to play."
-        ),
-        click.option(
-            "-d",
-            "--depth",
+            "-g",
+            "--games",
             type=click.IntRange(1),
-            help="Of the search. [default: 3; composite 4]",
-        ),
-        click.option("--curriculum", type=click.Choice(_CURRICULUM), help="The depth: 2, 3 or 5."),
-        click.option("--engine", metavar="NAME", help="Who plays; greedy is ntuple at depth 1."),
-        click.option(
-            "--weights",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            metavar="FILE",
-            help="Another network for engine ntuple.",
+            default=500,
+            show_default=True,
+            help="Games in the dataset at the end.",
         ),
         click.option(
             "--board",
-            metavar="ROWSxCOLUMNS",
-            callback=_board_size,
-            default="4x4",
+            type=SizeType(),
+            default=Size(4, 4),
             show_default=True,
-            help="The size of the board.",
+            help="Size of the board.",
         ),
+        click.option("--curriculum", type=click.Choice(list(CURRICULUM)), help="Depth by name: 2, 3 or 5."),
         click.option(
             "--seed",
-            type=click.IntRange(0, 2**64 - 1),
-            help="The same seed gives the same games. [default: drawn, and told]",
+            type=click.IntRange(0, MAX_SEED),
+            help="Seed of the games: the same seed gives the same games. [default: random; it is printed]",
         ),
-        click.option("--max-moves", type=click.IntRange(1), help="Stop a game after so many."),
-        click.option("--min-score", type=click.IntRange(0), default=0, help="Keep no games of less."),
-        click.option("--min-tile", type=click.IntRange(0), default=0, help="Keep no games without it."),
-        click.option("--metadata", is_flag=True, help="With each move, what the engine thought of all four."),
+        click.option("--max-moves", type=click.IntRange(1), help="Stop a game after this many moves."),
         click.option(
-            "--timestamp", metavar="ISO8601", callback=_timestamp, help="Of all games. [default: their ends]"
+            "--min-score",
+            type=click.IntRange(0),
+            default=0,
+            show_default=True,
+            help="Keep only games with at least this score.",
         ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-@click.command()
-@_what_is_played
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("data/training_games.jsonl"),
-    show_default=True,
-    help="Its extension is the format: .jsonl, .json, .csv, .parquet or .h5.",
+        click.option(
+            "--min-tile",
+            type=click.IntRange(0),
+            default=0,
+            show_default=True,
+            help="Keep only games that reached this tile.",
+        ),
+    ),
+    in_section(
+        "Dataset",
+        click.option(
+            "-o",
+            "--output",
+            type=click.Path(dir_okay=False, path_type=Path),
+            default=Path("data/training_games.jsonl"),
+            show_default=True,
+            help="Dataset to write; its extension is the format: .jsonl, .json, .csv, .parquet or .h5.",
+        ),
+        click.option(
+            "--metadata", is_flag=True, help="Keep with each move how the engine valued the four directions."
+        ),
+        click.option(
+            "--timestamp",
+            metavar="ISO8601",
+            callback=_timestamp,
+            help="Timestamp of all games. [default: when each ended]",
+        ),
+        click.option("--resume", is_flag=True, help="Continue an interrupted or smaller dataset, up to --games."),
+        click.option("--append", is_flag=True, help="As --resume, but also after games of other runs."),
+        click.option("--force", is_flag=True, help="Overwrite an existing dataset."),
+        click.option("--card", is_flag=True, help="Write a dataset card, README.md, beside the dataset."),
+    ),
+    in_section(
+        "Workers",
+        click.option(
+            "--workers",
+            type=click.IntRange(1, 1024),
+            help="Processes that play. [default: one per processor]",
+        ),
+        scheduler_option,
+    ),
+    click.option("-v", "--verbose", is_flag=True, help="Print every game when it ends."),
 )
-@click.option(
-    "--workers", type=click.IntRange(1, 1024), help="Processes that play. [default: one a processor]"
+@solver_options(
+    "time_ms",
+    "search_threads",
+    default=DEFAULT_FOR_DATA,
+    engines=(*ENGINES, _GREEDY),
+    default_depth=f"{_DEPTH}; composite 4; greedy 1",
 )
-@click.option("--scheduler", metavar="tcp://…", help="A Dask cluster whose workers play instead.")
-@click.option("--resume", is_flag=True, help="Go on with an interrupted or smaller dataset, up to --games.")
-@click.option("--append", is_flag=True, help="As --resume, also after games of other runs.")
-@click.option("--force", is_flag=True, help="Overwrite what is there.")
-@click.option("--card", is_flag=True, help="Write a dataset card, README.md, beside it.")
-@click.option("--json", "as_json", is_flag=True, help="Print the statistics as one JSON object.")
-@click.option("-v", "--verbose", is_flag=True, help="Tell of every game as it is finished.")
+@json_option
 @click.pass_context
-def generate(ctx: click.Context, /, output: Path, games: int, **given: Any) -> None:
+def generate(ctx: click.Context, options: DatasetOptions, solver: SolverOptions, as_json: bool) -> None:
     """Let an engine play games, and write them as a dataset (docs/datasets.md).
 
-    The same seed gives the same file, whatever plays it; only the times at which games ended differ, which
-    --timestamp fixes. Whatever ends the program, no finished game is lost: --resume goes on.
+    Engine greedy is ntuple at depth 1. The same seed gives the same file, whatever machine plays; only the
+    times at which games ended differ, which --timestamp fixes. No finished game is lost, however the program
+    ends: --resume continues.
     """
-    from game2048.kernels.jit import kernels_are_cached
     from recordings.datasets.hub_card import check_card
     from recordings.datasets.resumable import GrowingDataset
     from recordings.datasets.statistics import GameTally
     from solver_server.generate import players
     from solver_server.generate.run import Interrupts
 
-    _check_usage(given)
-    if given["card"]:
-        check_card(output.parent, force=given["force"])
-    plan = _plan(given)
-    going_on = given["resume"] or given["append"]
-    if not kernels_are_cached():
-        click.echo("compiling: half a minute, once", err=True)
-        players.warm_up(plan)
+    _check_usage(options, solver)
+    if options.card:
+        check_card(options.output.parent, force=options.force)
+    plan = _plan(options, solver)
+    if announce_compilation():
+        players.prepare(plan)
     begun = time.perf_counter()
-    mode: Mode = "resume" if going_on else "overwrite" if given["force"] else "new"
-    with Interrupts() as interrupts, GrowingDataset(output, mode) as dataset:
-        if going_on and given["seed"] is None:
+    with Interrupts() as interrupts, GrowingDataset(options.output, options.mode) as dataset:
+        if options.continued and options.seed is None:
             plan = _with_seed_of(dataset, plan)
         tally = GameTally()
-        interrupted, played = _play(plan, games, dataset, tally, interrupts, given)
+        interrupted, played = _play(plan, dataset, tally, interrupts, options)
         if tally.games or not interrupted:
             dataset.finish()
-    _report(plan, output, tally, played, time.perf_counter() - begun, given, interrupted)
+    outcome = Outcome(plan, tally, played, time.perf_counter() - begun, interrupted)
+    _report(outcome, options, as_json=as_json)
     if interrupted:
         ctx.exit(130)
 
 
-def _check_usage(given: dict[str, Any]) -> None:
-    if given["curriculum"] and given["depth"]:
-        raise click.UsageError("--curriculum says the depth: give one of the two")
-    if given["force"] and (given["resume"] or given["append"]):
-        raise click.UsageError("--force drops what --resume and --append go on with: give one of them")
-    if given["weights"] and given["engine"] not in (None, "ntuple", "greedy"):
-        raise click.UsageError(f"--weights is for engines ntuple and greedy, not {given['engine']}")
+def _check_usage(options: DatasetOptions, solver: SolverOptions) -> None:
+    if options.curriculum and solver.depth:
+        raise click.UsageError("--curriculum is a depth by name; give it or --depth")
+    if options.force and options.continued:
+        raise click.UsageError("--force drops what --resume and --append continue; give one of them")
 
 
-def _plan(given: dict[str, Any]) -> Plan:
-    """What is to be played, checked before anything is touched."""
+def _plan(options: DatasetOptions, solver: SolverOptions) -> Plan:
+    """Return what is to be played, checked before anything is touched."""
     from msgspec.structs import replace
 
-    from solver_server.engines import default_for
+    from solver_server.engines import default_for_data
     from solver_server.generate import players
-    from solver_server.generate.plan import CURRICULUM, Plan
+    from solver_server.generate.plan import Plan
 
-    weights: Path | None = given["weights"]
-    rows, columns = given["board"]
     plan = Plan(
-        engine=given["engine"] or default_for(rows, columns, weights),
-        depth=CURRICULUM[given["curriculum"]] if given["curriculum"] else given["depth"],
-        weights=None if weights is None else str(weights.resolve()),
-        seed=secrets.randbits(53) if given["seed"] is None else given["seed"],
-        rows=rows,
-        columns=columns,
-        max_moves=given["max_moves"],
-        min_score=given["min_score"],
-        min_tile=given["min_tile"],
-        metadata=given["metadata"],
-        timestamp=given["timestamp"],
+        engine=solver.engine or default_for_data(options.board, solver.weights),
+        depth=CURRICULUM[options.curriculum] if options.curriculum else solver.depth,
+        weights=None if solver.weights is None else str(solver.weights.resolve()),
+        seed=secrets.randbits(53) if options.seed is None else options.seed,
+        size=options.board,
+        tables=solver.tables,
+        max_moves=options.max_moves,
+        min_score=options.min_score,
+        min_tile=options.min_tile,
+        metadata=options.metadata,
+        timestamp=options.timestamp,
     )
     plan = players.settled(plan)
     # Games of a dataset are of one depth, also where an engine would go as deep as its nodes allow.
@@ -182,7 +256,7 @@ def _plan(given: dict[str, Any]) -> Plan:
 
 
 def _with_seed_of(dataset: GrowingDataset, plan: Plan) -> Plan:
-    """The plan with the seed of the run that is gone on with, if there is one."""
+    """Return the plan with the seed of the run that is continued, if there is one."""
     import msgspec
 
     for game in dataset.games():
@@ -193,41 +267,27 @@ def _with_seed_of(dataset: GrowingDataset, plan: Plan) -> Plan:
 
 
 def _play(
-    plan: Plan,
-    games: int,
-    dataset: GrowingDataset,
-    tally: GameTally,
-    interrupts: Interrupts,
-    given: dict[str, Any],
+    plan: Plan, dataset: GrowingDataset, tally: GameTally, interrupts: Interrupts, options: DatasetOptions
 ) -> tuple[bool, int]:
-    """Play what is missing: whether Ctrl-C broke it off, and how many games were played."""
-    from tqdm import tqdm
-
+    """Play what is missing: whether Ctrl-C ended it, and how many games were played."""
     from solver_server.generate.players import play_chunk
     from solver_server.generate.run import Run, take_stock
     from solver_server.workers import make_crew
 
-    first = take_stock(dataset, plan, tally, others=given["append"])
+    games = options.games
+    first = take_stock(dataset, plan, tally, others=options.append)
     played = 0
-    workers = min(given["workers"] or os.cpu_count() or 1, max(games - first, 1))
-    crew = make_crew(play_chunk, workers=workers, scheduler=given["scheduler"])
-    bar = tqdm(
-        total=games,
-        initial=first,
-        desc="Playing games",
-        mininterval=0.1 if sys.stderr.isatty() else 5.0,  # say it seldom where nobody sees it redrawn
-        file=sys.stderr,
-        dynamic_ncols=True,
-    )
-    with crew, bar:
+    workers = min(options.workers or os.cpu_count() or 1, max(games - first, 1))
+    crew = make_crew(play_chunk, workers=workers, scheduler=options.scheduler)
+    with crew, progress("Playing games", "games", total=games, initial=first) as bar:
 
         def count(chunk: Chunk) -> None:
             nonlocal played
             played += chunk.played
             for game in chunk.games:
                 tally.add(game)
-                if given["verbose"]:
-                    bar.write(_told(game, games), file=sys.stderr)
+                if options.verbose:
+                    say_above(bar, _in_lines(game, games))
             bar.update(chunk.played)
 
         try:
@@ -237,8 +297,8 @@ def _play(
     return False, played
 
 
-def _told(game: GameArrays, games: int) -> str:
-    """A game in lines, as a person watching it would note it down."""
+def _in_lines(game: GameArrays, games: int) -> str:
+    """Return a game in lines, as a person watching it would note it down."""
     begun = f"🎯 Game {(game.info.game_number or 0) + 1}/{games}"
     plies = range(_MOVES_A_LINE, game.plies + 1, _MOVES_A_LINE)
     moves = (
@@ -248,35 +308,47 @@ def _told(game: GameArrays, games: int) -> str:
     return "\n".join([begun, *moves, ended])
 
 
-def _report(
-    plan: Plan,
-    output: Path,
-    tally: GameTally,
-    played: int,
-    seconds: float,
-    given: dict[str, Any],
-    interrupted: bool,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run of `generate` went.
+
+    Attributes:
+        plan: what was to be played.
+        tally: of all games in the dataset.
+        played: games of this run.
+        seconds: that it took.
+        interrupted: whether Ctrl-C ended it.
+    """
+
+    plan: Plan
+    tally: GameTally
+    played: int
+    seconds: float
+    interrupted: bool
+
+
+def _report(outcome: Outcome, options: DatasetOptions, *, as_json: bool) -> None:
     import msgspec
 
     from recordings.datasets.hub_card import write_card
     from recordings.datasets.statistics import statistics_text
 
-    statistics = tally.statistics()
-    if given["card"]:
-        write_card({"train": output}, statistics)
-    if given["as_json"]:
+    plan, statistics = outcome.plan, outcome.tally.statistics()
+    if options.card:
+        write_card({"train": options.output}, statistics)
+    if as_json:
         figures = {
             **msgspec.to_builtins(statistics),
-            **{"output": str(output), "engine": plan.engine, "depth": plan.depth, "seed": plan.seed},
-            **{"played": played, "seconds": round(seconds, 3), "interrupted": interrupted},
+            **{"output": str(options.output), "engine": plan.engine, "depth": plan.depth, "seed": plan.seed},
+            **{"played": outcome.played, "seconds": round(outcome.seconds, 3)},
+            **{"interrupted": outcome.interrupted},
         }
         click.echo(msgspec.json.encode(figures).decode())
         return
     click.echo(statistics_text(statistics))
     click.echo(f"Seed: {plan.seed}")
-    if interrupted:
-        click.echo("\n⏸ Interrupted: --resume goes on")
+    if outcome.interrupted:
+        click.echo("\n⏸ Interrupted; --resume continues")
     else:
         click.echo("\n✅ Dataset generation complete!")
-    click.echo(f"Output saved to: {output}")
+    click.echo(f"Output saved to: {options.output}")

@@ -21,7 +21,7 @@ _folder = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def tables() -> None:
     """Build exact tables of late boards, of whose moves a small set comes along (docs/tables.md)."""
 

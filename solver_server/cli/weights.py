@@ -9,7 +9,7 @@ import click
 _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.group()
+@click.group(cls=Group)
 def weights() -> None:
     """Show n-tuple networks, and pack them for others (docs/training.md)."""
 

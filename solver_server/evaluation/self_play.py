@@ -1,19 +1,13 @@
-"""Games that engines play against the spawn rule, for measuring them."""
+"""Games that are played to measure an engine: only their results are kept."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
-from game2048.spawn import Spawner
-from solver_server.engine import Engine, Limit
-from solver_server.ntuple.greedy_results import GreedyScorer
-from solver_server.ntuple.network import Network
-
-_BATCH_SECONDS = 0.3
+from solver_server.generate.players import Player
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,59 +27,30 @@ class GameResult:
     moves: int
 
 
-def warm_up(agent: Engine, rows: int, columns: int, limit: Limit) -> None:
-    """Let an engine make one decision, so that the time its kernels take to compile is not measured.
+def result_of(player: Player, game: int) -> GameResult:
+    """Play the game of that number, and return its result.
 
     Raises:
         SolverError: the engine does not play such boards, or not to this limit.
     """
-    agent.choose(Spawner(0).start(rows, columns), limit)
+    played = player.play(game)
+    return GameResult(game, played.final_score, int(played.cells[-1].max()), played.plies)
 
 
-def play_game(agent: Engine, seed: int, game: int, rows: int, columns: int, limit: Limit) -> GameResult:
-    """Play one game to its end.
-
-    Raises:
-        SolverError: the engine does not play such boards, or not to this limit.
-    """
-    spawner = Spawner(seed, game)
-    board = spawner.start(rows, columns)
-    score = moves = 0
-    while (decision := agent.choose(board, limit)) is not None:
-        slide = board.slide(decision.direction)
-        score += slide.reward
-        moves += 1
-        board = spawner.spawn(slide.afterstate)
-    return GameResult(game, score, max(board.cells), moves)
-
-
-def play_games(
-    make_agent: Callable[[], Engine],
-    games: int,
-    *,
-    rows: int = 4,
-    columns: int = 4,
-    limit: Limit | None = None,
-    seed: int = 0,
-    threads: int = 1,
-) -> Iterator[GameResult]:
-    """Play games with an engine, and give each result as it comes; with more threads not in order.
+def play_in_threads(make_player: Callable[[], Player], games: int, threads: int = 1) -> Iterator[GameResult]:
+    """Play games in this process, and give each result as it comes; with more threads not in order.
 
     Args:
-        make_agent: called once for each thread.
-        games: how many.
-        rows: of the board.
-        columns: of the board.
-        limit: of each decision.
-        seed: each game has spawns of its own, the same whatever plays it and in whichever thread.
+        make_player: called once for each thread.
+        games: how many; each has the same spawns whatever thread plays it.
         threads: games at a time.
     """
-    agents = threading.local()
+    own = threading.local()
 
     def play(game: int) -> GameResult:
-        if not hasattr(agents, "own"):
-            agents.own = make_agent()
-        return play_game(agents.own, seed, game, rows, columns, limit or Limit())
+        if not hasattr(own, "player"):
+            own.player = make_player()
+        return result_of(own.player, game)
 
     if threads == 1:
         yield from map(play, range(games))
@@ -96,24 +61,3 @@ def play_games(
             yield future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def play_greedily(network: Network, games: int, *, seed: int = 0, threads: int = 1) -> Iterator[GameResult]:
-    """Play games greedily with a network, in one kernel; the same spawns as in `play_games`."""
-    workers = [GreedyScorer(network) for _ in range(threads)]
-    workers[0].play(seed, [])  # compiles
-    first = 0
-    size = threads
-    with ThreadPoolExecutor(threads) as pool:
-        while first < games:
-            numbers = range(first, min(first + size, games))
-            begun = time.perf_counter()
-            shares = [numbers[worker::threads] for worker in range(threads)]
-            for share, results in zip(
-                shares, pool.map(lambda w, share: w.play(seed, share), workers, shares), strict=True
-            ):
-                for game, (score, top, moves) in zip(share, results.tolist(), strict=True):
-                    yield GameResult(game, score, top, moves)
-            first = numbers.stop
-            if time.perf_counter() - begun < _BATCH_SECONDS:
-                size *= 2

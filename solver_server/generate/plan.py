@@ -5,30 +5,31 @@ from __future__ import annotations
 import msgspec
 
 from game2048.errors import SolverError
+from game2048.size import Size
 from recordings.game_arrays import GameInfo, new_info
 from recordings.record import Outcome
+from solver_server.engine import Limit
 
 SOURCE = "self-play"
-CURRICULUM = {"easy": 2, "medium": 3, "hard": 5}
-"""Depths of the datasets of growing difficulty."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A run of self-play. Game number g is the same wherever and in whatever company it is played.
 
     Attributes:
-        engine: the engine's name.
-        depth: that it searches, in its own count.
-        weights: the file of its network, where that is not the one that comes with the project.
-        sha256: of the network's file, for engines that play by one.
+        engine: name of the engine.
+        depth: search depth, as the engine counts it.
+        weights: file of its network; ``None`` for the bundled one.
+        sha256: digest of the network's file, for engines that play by one.
         seed: of the spawns.
-        rows: of the board.
-        columns: of the board.
-        time_ms: that a decision may take; games then depend on the machine, so `generate` does not offer it.
-        max_moves: after so many a game is stopped.
-        min_score: games of less are not kept.
-        min_tile: games without such a tile are not kept.
-        metadata: whether each move says what the engine knew.
+        size: of the board.
+        time_ms: time limit of a move; games then depend on the machine, so `generate` does not offer it.
+        search_threads: threads that share the search of one move.
+        tables: whether the engine uses endgame tables.
+        max_moves: moves after which a game is stopped.
+        min_score: least score of a game that is kept.
+        min_tile: least largest tile of a game that is kept.
+        metadata: whether each move is kept with what the engine knew.
         timestamp: of all games; by default each has the time at which it ended.
     """
 
@@ -37,20 +38,31 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     weights: str | None = None
     sha256: str | None = None
     seed: int = 0
-    rows: int = 4
-    columns: int = 4
+    size: Size = Size(4, 4)
     time_ms: float | None = None
+    search_threads: int = 1
+    tables: bool = False
     max_moves: int | None = None
     min_score: int = 0
     min_tile: int = 0
     metadata: bool = False
     timestamp: str | None = None
 
+    @property
+    def limit(self) -> Limit:
+        """How far each decision may go."""
+        return Limit(self.depth, self.time_ms)
+
+    @property
+    def solver(self) -> str:
+        """The engine as records name it."""
+        return f"{self.engine} tables" if self.tables else self.engine
+
     def info(self, game: int, outcome: Outcome) -> GameInfo:
-        """What the record of a game of this run says, but for its totals."""
+        """Return what the record of a game of this run says, without its totals."""
         return new_info(
             source=SOURCE,
-            solver=self.engine,
+            solver=self.solver,
             outcome=outcome,
             timestamp=self.timestamp,
             seed=self.seed,
@@ -60,14 +72,14 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def difference(self, info: GameInfo, size: tuple[int, int]) -> str | None:
-        """In what a recorded game is not one of this run, in words; ``None`` if it is one."""
+        """Return how a recorded game differs from those of this run, in words; ``None`` if it is one of them."""
         checks = (
             ("source", info.source, SOURCE),
-            ("solver", info.solver, self.engine),
+            ("solver", info.solver, self.solver),
             ("depth", info.depth, self.depth),
             ("weights", info.weights, self.sha256),
             ("seed", info.seed, self.seed),
-            ("board", size, (self.rows, self.columns)),
+            ("board", size, self.size),
             ("symmetry", info.symmetry, None),
         )
         for name, found, expected in checks:
@@ -77,15 +89,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def encode_plan(plan: Plan) -> bytes:
-    """A plan as JSON, for a worker."""
+    """Return a plan as JSON, for a worker."""
     return msgspec.json.encode(plan)
 
 
 def decode_plan(data: bytes) -> Plan:
-    """The inverse of `encode_plan`.
+    """Return the plan of a message; the inverse of `encode_plan`.
 
     Raises:
-        SolverError: it is none.
+        SolverError: the message is not a plan.
     """
     try:
         return msgspec.json.decode(data, type=Plan)

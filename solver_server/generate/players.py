@@ -1,7 +1,8 @@
-"""Who plays the games of a dataset: any engine a move at a time, or a greedy network in whole games."""
+"""Who plays the games of a plan: any engine move by move, or a greedy network in whole games."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import threading
@@ -14,14 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from game2048.direction import DIRECTIONS
+from game2048.engine_names import NETWORK_ENGINE
 from game2048.errors import SolverError
+from game2048.size import Size
 from game2048.spawn import Spawner
 from recordings.datasets.formats.chunks import Chunk, encode_chunk
 from recordings.game_arrays import GameArrays
-from solver_server.engine import Decision, Engine, Limit
-from solver_server.engines import NETWORK_ENGINE, network_engine, spec_of
+from solver_server import limits
+from solver_server.engine import Decision, Engine
+from solver_server.engines import EngineSpec, engine_of_network, spec_of, with_tables
 from solver_server.generate.plan import Plan, decode_plan
-from solver_server.ntuple.bundled import weights_for
+from solver_server.ntuple.bundled import network_for, weights_for
 from solver_server.ntuple.files.network_file import open_network
 from solver_server.ntuple.network import Network
 
@@ -33,7 +37,7 @@ class Player(Protocol):
     """Plays the games of a plan. One instance serves one thread."""
 
     def play(self, game: int) -> GameArrays:
-        """The game of that number."""
+        """Return the game of that number."""
         ...
 
 
@@ -41,26 +45,26 @@ class EnginePlayer:
     """Plays with any engine.
 
     Args:
-        agent: which one.
+        engine: which one.
         plan: see `Plan`.
     """
 
-    def __init__(self, agent: Engine, plan: Plan) -> None:
-        self._agent = agent
+    def __init__(self, engine: Engine, plan: Plan) -> None:
+        self._engine = engine
         self._plan = plan
-        self._limit = Limit(plan.depth, plan.time_ms)
 
     def play(self, game: int) -> GameArrays:
         """See `Player.play`."""
         plan = self._plan
+        limit = plan.limit
         spawner = Spawner(plan.seed, game)
-        board = spawner.start(plan.rows, plan.columns)
+        board = spawner.start(*plan.size)
         cells = bytearray(board.cells)
         scores = [0]
         decisions: list[Decision] = []
         directions = bytearray()
         last = math.inf if plan.max_moves is None else plan.max_moves
-        while (decision := self._agent.choose(board, self._limit)) is not None and len(directions) < last:
+        while (decision := self._engine.choose(board, limit)) is not None and len(directions) < last:
             slide = board.slide(decision.direction)
             board = spawner.spawn(slide.afterstate)
             directions.append(decision.direction.index)
@@ -70,7 +74,7 @@ class EnginePlayer:
                 decisions.append(decision)
         return GameArrays(
             plan.info(game, "game_over" if decision is None else "stopped"),
-            np.frombuffer(cells, dtype=np.uint8).reshape(-1, plan.rows, plan.columns),
+            np.frombuffer(cells, dtype=np.uint8).reshape(-1, *plan.size),
             np.frombuffer(directions, dtype=np.uint8),
             np.array(scores, dtype=np.int64),
             *_knowledge(decisions),
@@ -92,10 +96,10 @@ class NetworkPlayer:
         from solver_server.ntuple.greedy_recording import GreedyRecorder  # loads what it compiles
 
         pattern = network.pattern
-        if (pattern.rows, pattern.columns) != (plan.rows, plan.columns):
+        if (pattern.rows, pattern.columns) != plan.size:
             raise SolverError(
-                f"network {pattern.name} plays {pattern.rows}×{pattern.columns}, "
-                f"not {plan.rows}×{plan.columns}"
+                f"network {pattern.name} plays {pattern.rows}x{pattern.columns} boards; "
+                f"expected one for {plan.size}"
             )
         self._plan = plan
         self._recorder = GreedyRecorder(network, worths=plan.metadata)
@@ -117,7 +121,7 @@ class NetworkPlayer:
 
 
 def _knowledge(decisions: list[Decision]) -> tuple[npt.NDArray[Any], ...]:
-    """What an engine knew at each move, as `GameArrays` has it."""
+    """Return what an engine knew at each move, as `GameArrays` has it."""
     if not decisions:
         return ()
     values = [
@@ -131,63 +135,74 @@ def _knowledge(decisions: list[Decision]) -> tuple[npt.NDArray[Any], ...]:
 
 
 def make_player(plan: Plan) -> Player:
-    """Whoever plays a plan's games.
+    """Return a player of a plan's games.
 
     Raises:
-        SolverError: the engine is unknown, or its weights are missing or others than the plan's.
+        SolverError: the engine is unknown, or its weights are missing or differ from the plan's.
     """
-    if plan.engine != NETWORK_ENGINE:
-        return EnginePlayer(spec_of(plan.engine).create(), plan)
-    path = _weights_of(plan)
-    if plan.sha256 != digest_of(path):
-        raise SolverError(f"{path} is not the file that this run began with: expected SHA-256 {plan.sha256}")
-    if plan.depth != 1 or plan.time_ms is not None:
-        return EnginePlayer(network_engine(path).create(), plan)
-    return NetworkPlayer(open_network(path, in_memory=True), plan)
+    if plan.engine == NETWORK_ENGINE:
+        path = _weights_of(plan)
+        if plan.sha256 != digest_of(path):
+            raise SolverError(
+                f"{path} has changed since this run began; expected the file with SHA-256 {plan.sha256}"
+            )
+        if plan.depth == 1 and plan.time_ms is None and not plan.tables:
+            return NetworkPlayer(_network_of(plan), plan)
+    return EnginePlayer(_spec_of(plan).create(plan.search_threads), plan)
 
 
 def settled(plan: Plan) -> Plan:
-    """A plan with the depth that its engine takes where none is given, and the digest of its network.
+    """Return a plan with the depth that its engine takes where none is given, and the digest of its network.
 
     Raises:
         SolverError: the engine is unknown, or does not play such boards or to that depth.
     """
     if plan.engine == GREEDY:
         if plan.depth not in (None, 1):
-            raise SolverError(f"engine {GREEDY!r} does not search: expected depth 1, not {plan.depth}")
+            raise SolverError(f"engine {GREEDY!r} does not search; expected depth 1, not {plan.depth}")
         plan = msgspec.structs.replace(plan, engine=NETWORK_ENGINE, depth=1)
-    spec = spec_of(plan.engine) if plan.weights is None else network_engine(Path(plan.weights))
-    if not spec.plays(plan.rows, plan.columns):
+    spec = _spec_of(plan)
+    if not spec.plays(plan.size):
         raise SolverError(
-            f"engine {spec.name!r} does not play {plan.rows}x{plan.columns}: "
-            f"expected {', '.join(spec.boards)}"
+            f"engine {spec.name!r} does not play {plan.size} boards; expected {', '.join(spec.boards)}"
         )
-    if plan.depth is not None:
-        spec.depths.check(plan.depth)
-    elif plan.time_ms is None:
+    limits.check(spec.info, plan.limit)
+    if plan.depth is None and plan.time_ms is None:
         plan = msgspec.structs.replace(plan, depth=spec.default_depth)
     if plan.engine == NETWORK_ENGINE:
         plan = msgspec.structs.replace(plan, sha256=digest_of(_weights_of(plan)))
     return plan
 
 
+def _spec_of(plan: Plan) -> EngineSpec:
+    """Return the engine of a plan, with its weights and tables."""
+    own = plan.engine == NETWORK_ENGINE and plan.weights is not None
+    spec = engine_of_network(_network_of(plan)) if own else spec_of(plan.engine)
+    return with_tables(spec) if plan.tables else spec
+
+
+def _network_of(plan: Plan) -> Network:
+    """Return the network of a plan, ready for use; all players of this process share it."""
+    return network_for(*plan.size) if plan.weights is None else _loaded(*_version_of(Path(plan.weights)))
+
+
 def _weights_of(plan: Plan) -> Path:
-    """The network's file; where the plan names none, the one that comes with the project."""
-    return weights_for(plan.rows, plan.columns) if plan.weights is None else Path(plan.weights)
+    """Return the file of the network; where the plan names none, of the bundled one."""
+    return weights_for(*plan.size) if plan.weights is None else Path(plan.weights)
 
 
-def board_of(weights: Path) -> tuple[int, int]:
-    """Rows and columns of the board that a network is for.
+def size_of(weights: Path) -> Size:
+    """Return the size of the boards that a network is for.
 
     Raises:
-        SolverError: the file is missing or no network.
+        SolverError: the file is missing or not a network.
     """
     pattern = open_network(weights, verify=False).pattern  # whoever plays by it verifies it
-    return pattern.rows, pattern.columns
+    return Size(pattern.rows, pattern.columns)
 
 
-def warm_up(plan: Plan) -> None:
-    """Make two moves, so that what is compiled for it is on disk before several workers want it at once.
+def prepare(plan: Plan) -> None:
+    """Make two moves: what they compile and load is there before it is measured, or wanted by many workers.
 
     Raises:
         SolverError: see `make_player`.
@@ -196,11 +211,25 @@ def warm_up(plan: Plan) -> None:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file.
+    """Return the SHA-256 of a file; it is read once for each version.
 
     Raises:
-        SolverError: it cannot be read.
+        SolverError: the file cannot be read.
     """
+    return _digest(*_version_of(path))
+
+
+def _version_of(path: Path) -> tuple[Path, int, int]:
+    """Return a file with its time and size, which change when it is written anew."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise SolverError(f"weights {path} cannot be read: {error.strerror or error}") from error
+    return path, status.st_mtime_ns, status.st_size
+
+
+@functools.lru_cache(maxsize=2)
+def _digest(path: Path, _time: int, _size: int) -> str:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -208,11 +237,16 @@ def digest_of(path: Path) -> str:
         raise SolverError(f"weights {path} cannot be read: {error.strerror or error}") from error
 
 
+@functools.lru_cache(maxsize=1)
+def _loaded(path: Path, _time: int, _size: int) -> Network:
+    return open_network(path, in_memory=True)
+
+
 _own = threading.local()
 
 
 def player_of(plan: bytes) -> tuple[Plan, Player]:
-    """A plan and its player, of which each thread keeps the last.
+    """Return a plan and its player; each thread keeps the last one.
 
     Args:
         plan: from `encode_plan`.

@@ -12,20 +12,15 @@ import numpy.typing as npt
 
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
-from game2048.errors import SolverError
 from game2048.kernels import bitboard, grid
 from solver_server.engine import Decision, Limit
-from solver_server.limits import DepthRule
+from solver_server.limits import DepthRule, seconds_of
 from solver_server.search.chance import ChancePolicy, make_spawns
 from solver_server.search.expectimax import LEVELS, NO_LIMIT, Search, Span, decide, decide_many, make_stack
 from solver_server.search.many_boards import choose_each
 from solver_server.search.root_split import RootSplit
 from solver_server.search.transposition import make_table
 from solver_server.stop_flag import StopFlag
-
-LONGEST_SECONDS = 60.0
-"""Where a search ends that was given a depth and no time; what is reached by then is the answer."""
-
 
 @dataclass(frozen=True, slots=True)
 class Effort:
@@ -77,19 +72,6 @@ def sibling_of(search: Search) -> Search:
         log2_entries=search.table.entries.size.bit_length() - 1,
         exact_depth=search.exact_depth,
     )
-
-
-def seconds_of(limit: Limit) -> float:
-    """How long a search may take.
-
-    Raises:
-        SolverError: no time at all, or no number.
-    """
-    if limit.time_ms is None:
-        return LONGEST_SECONDS
-    if not 0 < limit.time_ms < math.inf:
-        raise SolverError(f"a time limit of {limit.time_ms} ms is out of range: expected more than 0")
-    return limit.time_ms / 1000
 
 
 class ExpectimaxEngine:

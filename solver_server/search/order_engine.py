@@ -13,9 +13,9 @@ from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
 from game2048.kernels import bitboard, grid
 from solver_server.engine import Decision, Limit
-from solver_server.limits import PLAYER_MOVES, DepthRule
+from solver_server.limits import PLAYER_MOVES, DepthRule, seconds_of
 from solver_server.search.expectimax import NO_LIMIT, Span
-from solver_server.search.expectimax_engine import OVERHEAD_SECONDS, seconds_of
+from solver_server.search.expectimax_engine import OVERHEAD_SECONDS
 from solver_server.search.order import decide_by_order, decide_many_by_order, make_order_search
 from solver_server.stop_flag import StopFlag
 

@@ -12,7 +12,7 @@ from game2048.board import Board
 from game2048.errors import SolverError
 from game2048.wire import EngineInfo
 from solver_server.engine import Decision, Engine, Limit
-from solver_server.serving.session import NO_LIMIT
+from solver_server.limits import UNLIMITED
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class EngineOffer:
 
     info: EngineInfo
     create: Callable[[], Engine]
-    warm_up: tuple[Limit, ...] = (NO_LIMIT,)
+    warm_up: tuple[Limit, ...] = (UNLIMITED,)
 
 
 class EnginePool:

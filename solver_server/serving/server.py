@@ -28,7 +28,8 @@ from game2048.wire import MAX_MESSAGE_BYTES, Message, encode
 from solver_server.engine import Limit
 from solver_server.serving.access import AccessPolicy, Refusal
 from solver_server.serving.pool import EngineOffer, EnginePool
-from solver_server.serving.session import NO_LIMIT, Catalogue, Search, Session
+from solver_server.limits import UNLIMITED
+from solver_server.serving.session import Catalogue, Search, Session
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ class ServerOptions:
     threads: int = 1
     token: str | None = None
     allowed_origins: tuple[str, ...] = ()
-    default_limit: Limit = NO_LIMIT
+    default_limit: Limit = UNLIMITED
     max_connections: int = 64
     max_waiting: int = 32
     ping_interval: float = 20.0

@@ -32,11 +32,9 @@ from game2048.wire import (
     engine_for_size,
     requested_board,
 )
+from solver_server import limits
 from solver_server.engine import Decision, Limit
-
-MAX_TIME_MS = 60_000.0
-NO_LIMIT = Limit()
-
+from solver_server.limits import LONGEST_MS, UNLIMITED, LimitError, UnsupportedBoardError
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
@@ -51,12 +49,12 @@ class Catalogue:
 
     engines: dict[str, EngineInfo]
     default_engine: str
-    default_limit: Limit = NO_LIMIT
-    max_time_ms: float = MAX_TIME_MS
+    default_limit: Limit = UNLIMITED
+    max_time_ms: float = LONGEST_MS
 
     def __post_init__(self) -> None:
         info = self.find(self.default_engine)
-        check_limit(info, self.default_limit, self.max_time_ms)
+        limits.check(info, self.default_limit, self.max_time_ms)
 
     def find(self, name: str) -> EngineInfo:
         """The engine of that name.
@@ -159,46 +157,17 @@ class Session:
             board = requested_board(request)
             info = catalogue.find(catalogue.default_for(board) if request.engine is None else request.engine)
             limit = Limit(request.depth, request.time_ms)
-            if limit == NO_LIMIT and info.name == catalogue.default_engine:
+            if limit == UNLIMITED and info.name == catalogue.default_engine:
                 limit = catalogue.default_limit
-            check_limit(info, limit, catalogue.max_time_ms)
-            check_board(info, board)
+            limits.check(info, limit, catalogue.max_time_ms)
+            limits.check_board(info, board)
         except WireError as error:
             raise WireError(error.code, str(error), request.id) from error
+        except LimitError as error:
+            raise WireError("bad_limit", str(error), request.id) from error
+        except UnsupportedBoardError as error:
+            raise WireError("unsupported_board", str(error), request.id) from error
         return Search(request.id, info.name, board, limit)
-
-
-def check_limit(info: EngineInfo, limit: Limit, max_time_ms: float = MAX_TIME_MS) -> None:
-    """Check that an engine may be asked to search within a limit.
-
-    Raises:
-        WireError: it may not (``bad_limit``).
-    """
-    if limit.depth is not None and not info.min_depth <= limit.depth <= info.max_depth:
-        depth = str(limit.depth)[:20]
-        raise _fault(
-            "bad_limit",
-            f"depth {depth} is out of range: engine {info.name!r} takes {info.min_depth} to {info.max_depth}",
-        )
-    if limit.time_ms is not None and not 0 < limit.time_ms <= max_time_ms:
-        raise _fault(
-            "bad_limit",
-            f"time_ms {limit.time_ms:g} is out of range: expected more than 0, at most {max_time_ms:g}",
-        )
-
-
-def check_board(info: EngineInfo, board: Board) -> None:
-    """Check that an engine plays boards of that size.
-
-    Raises:
-        WireError: it does not (``unsupported_board``).
-    """
-    if not info.plays(board.rows, board.columns):
-        raise _fault(
-            "unsupported_board",
-            f"engine {info.name!r} does not play {board.rows}x{board.columns} boards: "
-            f"expected {', '.join(info.boards)}",
-        )
 
 
 def _fault(code: ErrorCode, message: str) -> WireError:

@@ -1,0 +1,81 @@
+"""Output that never fails for a sign that the terminal's code page lacks."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import sys
+import unicodedata
+
+ERRORS = "bot2048.plain"
+"""Name of the error handler that writes a plain form of a sign which cannot be encoded."""
+
+PLAIN = {
+    "×": "x",
+    "±": "+/-",
+    "…": "...",
+    "·": "*",
+    "→": "->",
+    "−": "-",
+    "–": "-",
+    "—": "-",
+    "≥": ">=",
+    "≤": "<=",
+    "λ": "lambda",
+    "β": "beta",
+    "α": "alpha",
+    "“": '"',
+    "”": '"',
+    "‘": "'",
+    "’": "'",
+    "•": "*",
+    "█": "#",
+    "░": ".",
+    "\N{NO-BREAK SPACE}": " ",
+}
+
+
+def plain(text: str, encoding: str) -> str:
+    """Return a text of the same meaning that a code page can hold.
+
+    Args:
+        text: any text, also with surrogates from undecodable file names.
+        encoding: name of the code page.
+    """
+    return "".join(_in(character, encoding) for character in text)
+
+
+def _in(character: str, encoding: str) -> str:
+    for candidate in (character, PLAIN.get(character, ""), _without_marks(character)):
+        if candidate and _fits(candidate, encoding):
+            return candidate
+    return "?"
+
+
+def _without_marks(character: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", character)
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+
+
+def _fits(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _replace(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return plain(error.object[error.start : error.end], error.encoding), error.end
+
+
+codecs.register_error(ERRORS, _replace)
+
+
+def make_streams_safe() -> None:
+    """Let standard output and standard error take every text; signs they cannot hold are written plainly."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors != ERRORS:
+            stream.reconfigure(errors=ERRORS)

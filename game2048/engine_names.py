@@ -1,0 +1,31 @@
+"""The names of the engines, and which one plays where none is named.
+
+Names alone, so that client and command line know them without loading an engine (`solver_server.engines`).
+"""
+
+from __future__ import annotations
+
+ENGINE_NAMES = ("order", "ntuple", "fast", "composite", "gradient")
+"""All engines of this project, in the order in which they are tried for a board."""
+
+DEFAULT_FOR_PLAY = "order"
+"""The engine of `play`, `demo`, `harvest`, `serve`, `hint` and `evaluate` where none is named: the strongest."""
+
+DEFAULT_FOR_DATA = "ntuple"
+"""The engine of `generate` where none is named: its values are score points, as learning needs them."""
+
+NETWORK_ENGINE = "ntuple"
+"""The engine that plays by a weights file; the default wherever one is given."""
+
+ANY_BOARD_ENGINE = "fast"
+"""The engine for boards that the default does not play."""
+
+
+def default_in_words(default: str) -> str:
+    """Return a sentence for help texts: which engine plays where none is named.
+
+    Args:
+        default: `DEFAULT_FOR_PLAY` or `DEFAULT_FOR_DATA`.
+    """
+    weights = "" if default == NETWORK_ENGINE else f"{NETWORK_ENGINE} with --weights; "
+    return f"{default}; {weights}{ANY_BOARD_ENGINE} on boards that it does not play"

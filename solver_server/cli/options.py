@@ -1,0 +1,49 @@
+"""Options that several commands of this package take."""
+
+from __future__ import annotations
+
+import click
+
+from command_line.types import SizeType
+
+MAX_SEED = 2**64 - 1
+MAX_THREADS = 256
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+json_lines_option = click.option(
+    "--json-lines",
+    is_flag=True,
+    help="Print one JSON object per game when it ends, and the figures of all games in the last line.",
+)
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(1, MAX_THREADS),
+    default=1,
+    show_default=True,
+    help="Games played at the same time.",
+)
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, MAX_SEED),
+    default=0,
+    show_default=True,
+    help="Seed of the games: the same seed gives the same spawns.",
+)
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="tcp://HOST:PORT",
+    help="Address of a Dask scheduler: the workers of that cluster play. [default: this machine plays]",
+)
+board_option = click.option(
+    "--board", type=SizeType(), help="Size of the board. [default: that of the weights, else 4x4]"
+)
+
+
+def announce_compilation() -> bool:
+    """Say on standard error that kernels are compiled, and return whether that is still to be done."""
+    from game2048.kernels.jit import kernels_are_cached
+
+    if kernels_are_cached():
+        return False
+    click.echo("compiling the kernels, once; this takes about half a minute", err=True)
+    return True

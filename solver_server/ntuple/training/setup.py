@@ -1,0 +1,134 @@
+"""What a training is asked to do, and the `Training` that begins or resumes so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from game2048.errors import SolverError
+from game2048.size import Size
+from solver_server.ntuple import patterns
+from solver_server.ntuple.training.start_boards import read_starts
+from solver_server.ntuple.training.settings import Settings
+from solver_server.ntuple.training.training_state import Training
+
+_TD0_STEP = 0.1
+"""The share of its error that TD(0) takes off a value, over all its weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingOptions:
+    """What a training is asked to do; ``None`` leaves it at its default, or as it was before.
+
+    Attributes:
+        network: name of the network, or the cells of its tuples.
+        board: size of the board, for a list of cells.
+        downgrade_from: smallest tile that the network sees downgraded, as an exponent.
+        stages: exponents of the tiles from which on boards have weights of their own.
+        method: ``backward``, ``tc`` or ``td0``.
+        rate: learning rate; for ``td0`` per weight, else the β of TC.
+        trace: λ of ``backward``.
+        decay_interval: games between two decays of the rate.
+        decay_factor: that the rate is multiplied by.
+        initial_value: value of every board at the beginning.
+        keep_sums: factor of the sums E and A on resuming.
+        starts: recorded games on whose boards episodes begin.
+        starts_from: exponent of the least largest tile of these boards.
+        threads: that learn at the same time.
+        seed: of the games.
+        resume: weights file of the checkpoint to resume from.
+        out: folder of log and checkpoints.
+    """
+
+    network: str | None = None
+    board: Size = Size(4, 4)
+    downgrade_from: int | None = None
+    stages: tuple[int, ...] | None = None
+    method: str | None = None
+    rate: float | None = None
+    trace: float | None = None
+    decay_interval: int | None = None
+    decay_factor: float | None = None
+    initial_value: float | None = None
+    keep_sums: float | None = None
+    starts: Path | None = None
+    starts_from: int | None = None
+    threads: int | None = None
+    seed: int | None = None
+    resume: Path | None = None
+    out: Path | None = None
+
+    def settings(self, defaults: Settings) -> Settings:
+        """Return settings with what is asked for, and otherwise the defaults."""
+        names = (
+            "method",
+            "rate",
+            "trace",
+            "decay_interval",
+            "decay_factor",
+            "initial_value",
+            "seed",
+            "threads",
+        )
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return msgspec.structs.replace(defaults, **given)
+
+
+def begin_training(options: TrainingOptions) -> Training:
+    """Return a new training, or the one that is resumed.
+
+    Raises:
+        SolverError: the network is unknown, the checkpoint or the games cannot be read, or there is no
+            default network for the board.
+        RecordError: the recorded games cannot be read.
+    """
+    training = _started(options) if options.resume is None else _resumed(options, options.resume)
+    _take_starts(training, options)
+    return training
+
+
+def folder_of(options: TrainingOptions, training: Training) -> Path:
+    """Return the folder of log and checkpoints."""
+    if options.out is not None:
+        return options.out
+    return Path("runs") / training.network.pattern.name if options.resume is None else options.resume.parent
+
+
+def _started(options: TrainingOptions) -> Training:
+    name = options.network or patterns.DEFAULT_PATTERN.get(options.board)
+    if name is None:
+        raise SolverError(
+            f"there is no default network for {options.board} boards; give the cells of its tuples with --network"
+        )
+    pattern = patterns.pattern_for(name, *options.board)
+    if options.downgrade_from is not None:
+        pattern = patterns.with_ranks(pattern, options.downgrade_from)
+    if options.stages is not None:
+        pattern = patterns.with_stages(pattern, options.stages)
+    share = patterns.active_weights(pattern) * patterns.scale_of(pattern)
+    rate = _TD0_STEP / share if options.method == "td0" else 1.0
+    return Training.start(pattern, options.settings(Settings(rate=rate)))
+
+
+def _resumed(options: TrainingOptions, checkpoint: Path) -> Training:
+    training = Training.load(checkpoint)
+    if options.stages is not None:
+        training.divide(options.stages)
+    if options.keep_sums is not None:
+        training.forget(options.keep_sums)
+    training.change(options.settings(training.settings))
+    return training
+
+
+def _take_starts(training: Training, options: TrainingOptions) -> None:
+    """Let games begin on the boards asked for, which the history of the weights records; else on empty ones."""
+    words = ""
+    if options.starts is not None:
+        pattern = training.network.pattern
+        least = options.starts_from or 0
+        training.starts = read_starts(options.starts, pattern.rows, pattern.columns, least)
+        words = f"{len(training.starts)} boards of {options.starts.name}"
+        words += f" with {1 << least} or more" if least else ""
+    training.change(msgspec.structs.replace(training.settings, starts=words))
