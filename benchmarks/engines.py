@@ -18,9 +18,9 @@ import click
 from tqdm import tqdm
 
 from game2048 import Board
+from game2048.engine_names import DEFAULT_FOR_DATA
 from game2048.spawn import Spawner
 from solver_server.engine import Engine, Limit
-from game2048.engine_names import DEFAULT_FOR_DATA
 from solver_server.engines import spec_of, with_tables
 
 REACH = (2048, 4096, 8192, 16384, 32768, 65536)

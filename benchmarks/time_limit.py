@@ -14,9 +14,9 @@ import time
 import click
 import numpy as np
 
+from game2048.engine_names import DEFAULT_FOR_DATA
 from game2048.spawn import Spawner
 from solver_server.engine import Limit
-from game2048.engine_names import DEFAULT_FOR_DATA
 from solver_server.engines import spec_of
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.player import Goal
-from game2048.solver_options import SolverOptions as SolverOptions
 from game2048.net import is_loopback
+from game2048.solver_options import SolverOptions as SolverOptions
 from recordings.record import GameRecord
 from scraper.chromium.launch import BrowserOptions
 

@@ -37,7 +37,8 @@ def solver_options(
         "engine": click.option(
             "--engine",
             type=EngineName(engines),
-            help=f"Engine that chooses the moves: {', '.join(engines)}. [default: {default_in_words(default)}]",
+            help=f"Engine that chooses the moves: {', '.join(engines)}. "
+            f"[default: {default_in_words(default)}]",
         ),
         "weights": click.option(
             "--weights",

@@ -9,7 +9,7 @@ ENGINE_NAMES = ("order", "ntuple", "fast", "composite", "gradient")
 """All engines of this project, in the order in which they are tried for a board."""
 
 DEFAULT_FOR_PLAY = "order"
-"""The engine of `play`, `demo`, `harvest`, `serve`, `hint` and `evaluate` where none is named: the strongest."""
+"""The strongest: it plays where none is named in `play`, `demo`, `harvest`, `serve`, `hint`, `evaluate`."""
 
 DEFAULT_FOR_DATA = "ntuple"
 """The engine of `generate` where none is named: its values are score points, as learning needs them."""

@@ -55,3 +55,7 @@ class Size(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.rows}x{self.columns}"
+
+
+STANDARD_SIZE = Size(4, 4)
+"""The size of the original game."""

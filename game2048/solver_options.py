@@ -11,7 +11,7 @@ from game2048.wire import Hello
 
 @dataclass(frozen=True, slots=True)
 class SolverOptions:
-    """Which engine chooses the moves, and how far it searches; ``None`` leaves it to the engine or the server.
+    """An engine and how far it searches; ``None`` leaves it to the engine or the server.
 
     Attributes:
         engine: name of the engine.

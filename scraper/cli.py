@@ -16,6 +16,7 @@ from command_line.gather import gather, in_section
 from scraper.chromium.launch import BROWSER_VARIABLE, BrowserOptions
 from scraper.page import Reading
 
+
 class _Viewport(click.ParamType):  # type: ignore[type-arg]  # not generic at run time before click 8.4
     """Width and height."""
 
@@ -55,7 +56,7 @@ browser_options = gather(
     click.option(
         "--cdp",
         metavar="URL",
-        help="Use a running Chromium with remote debugging, http://HOST:PORT or ws://...; in tabs of its own.",
+        help="Use a running Chromium with remote debugging, http://HOST:PORT or ws://..., in new tabs.",
     ),
     click.option(
         "--user-data-dir",

@@ -10,7 +10,11 @@ from command_line.command import CONTEXT_SETTINGS, LazyGroup, log_to_stderr
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "play": ("bot.cli.play:play", "Play", "Play games on the page at URL and record them."),
     "demo": ("bot.cli.play:demo", "Play", "Play on the demo page of this package; needs no network."),
-    "harvest": ("bot.cli.harvest:harvest", "Play", "Play many games on the pages at URL... into one dataset."),
+    "harvest": (
+        "bot.cli.harvest:harvest",
+        "Play",
+        "Play many games on the pages at URL... into one dataset.",
+    ),
     "probe": (
         "scraper.cli:probe",
         "Play",

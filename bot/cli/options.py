@@ -20,9 +20,9 @@ rate_option = click.option(
 
 def goal_options(command: Any) -> Any:
     """Decorate a command with --until-tile and --max-moves."""
-    command = click.option(
-        "--max-moves", type=click.IntRange(1), help="Stop a game after this many moves."
-    )(command)
-    return click.option(
-        "--until-tile", type=TileType(), help="Stop a game when this tile is on the board."
-    )(command)
+    command = click.option("--max-moves", type=click.IntRange(1), help="Stop a game after this many moves.")(
+        command
+    )
+    return click.option("--until-tile", type=TileType(), help="Stop a game when this tile is on the board.")(
+        command
+    )

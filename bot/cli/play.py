@@ -22,7 +22,7 @@ from command_line.gather import gather
 from command_line.progress import progress_bar
 from command_line.running import until_stopped
 from command_line.types import SizeType
-from game2048.size import Size
+from game2048.size import STANDARD_SIZE
 from game2048.solver_options import SolverOptions
 from recordings.cli.records import gif_options
 from recordings.jsonl import GAMES_FILE
@@ -78,7 +78,7 @@ def game_options(command: Any) -> Any:
                 "-o",
                 "--out",
                 type=click.Path(file_okay=False, path_type=Path),
-                help="Folder for the recordings; games are added to those in it. [default: a new one in runs/]",
+                help="Folder for the recordings; games are added to it. [default: a new one in runs/]",
             ),
         ),
         solver_options(remote=True),
@@ -114,7 +114,11 @@ def play(url: str, **given: Any) -> None:
     lambda **given: given,
     "Page",
     click.option(
-        "--size", type=SizeType(), default=Size(4, 4), show_default=True, help="Size of the board: 4x4, 5, 4x6."
+        "--size",
+        type=SizeType(),
+        default=STANDARD_SIZE,
+        show_default=True,
+        help="Size of the board: 4x4, 5, 4x6.",
     ),
     click.option("--page-seed", type=click.IntRange(0), help="Seed of the page's spawns. [default: random]"),
 )

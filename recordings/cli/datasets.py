@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from command_line.command import Command
+
 if TYPE_CHECKING:  # imports numpy, and what the formats need
     from recordings.datasets.statistics import GameTally
     from recordings.game_arrays import GameArrays

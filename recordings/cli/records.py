@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from command_line.command import Group
 from game2048.board import Board
 from game2048.errors import RecordError, RulesError
 from recordings.cli import datasets

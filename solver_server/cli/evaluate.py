@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import click
 
 from command_line.command import Command
+from command_line.engine_options import solver_options
 from command_line.gather import gather
 from command_line.progress import progress
-from command_line.engine_options import solver_options
-from game2048.solver_options import SolverOptions
 from game2048.size import Size
+from game2048.solver_options import SolverOptions
 from solver_server.cli.options import (
     announce_compilation,
     board_option,
@@ -48,7 +48,9 @@ class Games:
     "options",
     Games,
     "Games",
-    click.option("-g", "--games", type=click.IntRange(1), default=100, show_default=True, help="Games to play."),
+    click.option(
+        "-g", "--games", type=click.IntRange(1), default=100, show_default=True, help="Games to play."
+    ),
     board_option,
     threads_option,
     scheduler_option,

@@ -18,7 +18,7 @@ from command_line.gather import gather, in_section
 from command_line.progress import progress, say_above
 from command_line.types import SizeType
 from game2048.engine_names import DEFAULT_FOR_DATA
-from game2048.size import Size
+from game2048.size import STANDARD_SIZE, Size
 from game2048.solver_options import SolverOptions
 from solver_server.cli.options import MAX_SEED, announce_compilation, json_option, scheduler_option
 from solver_server.engines import ENGINES
@@ -119,7 +119,7 @@ class DatasetOptions:
         click.option(
             "--board",
             type=SizeType(),
-            default=Size(4, 4),
+            default=STANDARD_SIZE,
             show_default=True,
             help="Size of the board.",
         ),
@@ -164,7 +164,9 @@ class DatasetOptions:
             callback=_timestamp,
             help="Timestamp of all games. [default: when each ended]",
         ),
-        click.option("--resume", is_flag=True, help="Continue an interrupted or smaller dataset, up to --games."),
+        click.option(
+            "--resume", is_flag=True, help="Continue an interrupted or smaller dataset, up to --games."
+        ),
         click.option("--append", is_flag=True, help="As --resume, but also after games of other runs."),
         click.option("--force", is_flag=True, help="Overwrite an existing dataset."),
         click.option("--card", is_flag=True, help="Write a dataset card, README.md, beside the dataset."),

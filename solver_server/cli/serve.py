@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import click
 
 from command_line.command import Command, log_to_stderr
-from command_line.gather import gather
 from command_line.engine_options import solver_options
+from command_line.gather import gather
 from game2048.solver_options import SolverOptions
 from solver_server.engine import Limit
 from solver_server.engines import ENGINES, EngineSpec, default_for_play, engines_for
@@ -100,9 +100,7 @@ def serve(ctx: click.Context, listening: Listening, solver: SolverOptions, verbo
     engines = engines_for(solver.weights, tables=solver.tables)
     default = solver.engine or default_for_play(weights=solver.weights)
     server = SolverServer(_engine_offers(engines, solver.search_threads), default, options)
-    ended_by = asyncio.run(
-        serve_until_stopped(server, _announce, stop_with_stdin=listening.stop_with_stdin)
-    )
+    ended_by = asyncio.run(serve_until_stopped(server, _announce, stop_with_stdin=listening.stop_with_stdin))
     code = 130 if ended_by == signal.SIGINT else 0
     if server.abandoned:
         # A search that cannot be stopped holds its thread, and an ordinary exit would wait for that.

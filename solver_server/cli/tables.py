@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from command_line.command import Group
+
 if TYPE_CHECKING:  # imports numba
     from tqdm import tqdm
 

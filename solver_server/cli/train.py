@@ -15,7 +15,7 @@ from command_line.command import Command
 from command_line.gather import gather, in_section
 from command_line.progress import progress_bar, say_above
 from command_line.types import SizeType, TilesType
-from game2048.size import Size
+from game2048.size import STANDARD_SIZE
 from solver_server.cli.options import MAX_SEED, MAX_THREADS, announce_compilation
 
 if TYPE_CHECKING:  # imports numba
@@ -76,13 +76,13 @@ def _what_is_learned(**given: Any) -> TrainingOptions:
         click.option(
             "--network",
             metavar="NAME|CELLS",
-            help="Name of a network, or the cells of each tuple: '0,1,2,4,5 4,5,6,8,9'. [default: 4x6 on 4x4, "
-            "seed-5x5 on 5x5]",
+            help="Name of a network, or the cells of each tuple: '0,1,2,4,5 4,5,6,8,9'. "
+            "[default: 4x6 on 4x4, seed-5x5 on 5x5]",
         ),
         click.option(
             "--board",
             type=SizeType(),
-            default=Size(4, 4),
+            default=STANDARD_SIZE,
             show_default=True,
             help="Size of the board, for a network given as cells.",
         ),
@@ -112,8 +112,8 @@ def _what_is_learned(**given: Any) -> TrainingOptions:
             "--lr",
             "rate",
             type=click.FloatRange(0, min_open=True),
-            help="Learning rate; for td0 per weight, else the β of TC. [default: td0: 0.1 over all weights of "
-            "a board; else 1]",
+            help="Learning rate; for td0 per weight, else the β of TC. "
+            "[default: td0: 0.1 over all weights of a board; else 1]",
         ),
         click.option("--lambda", "trace", type=click.FloatRange(0, 1), help="λ of backward. [default: 0.5]"),
         click.option(
@@ -203,8 +203,8 @@ def _what_is_learned(**given: Any) -> TrainingOptions:
 def train(ctx: click.Context, options: TrainingOptions, run: Run) -> None:
     """Train an n-tuple network on games that it plays itself.
 
-    Give --episodes, --minutes or both. Checkpoints and training.jsonl go into --out. Ctrl-C saves a checkpoint
-    and stops; --resume continues. See docs/training.md.
+    Give --episodes, --minutes or both. Checkpoints and training.jsonl go into --out. Ctrl-C saves a
+    checkpoint and stops; --resume continues. See docs/training.md.
     """
     from solver_server.ntuple.training import trainer
     from solver_server.ntuple.training.setup import begin_training, folder_of

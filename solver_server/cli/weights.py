@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from command_line.command import Group
+
 _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from game2048.errors import SolverError
-from game2048.size import Size
+from game2048.size import STANDARD_SIZE, Size
 from solver_server.engine import Limit
 from solver_server.engines import default_for_play
 from solver_server.evaluation.self_play import GameResult, play_in_threads, result_of
@@ -37,7 +37,7 @@ def plan_for(engine: str | None, weights: Path | None, size: Size | None, limit:
         SolverError: the weights cannot be read, or are for another board.
     """
     if weights is None:
-        size = size or Size(4, 4)
+        size = size or STANDARD_SIZE
     else:
         own = players.size_of(weights)
         if size not in (None, own):

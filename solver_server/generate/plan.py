@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from game2048.errors import SolverError
-from game2048.size import Size
+from game2048.size import STANDARD_SIZE, Size
 from recordings.game_arrays import GameInfo, new_info
 from recordings.record import Outcome
 from solver_server.engine import Limit
@@ -38,7 +38,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     weights: str | None = None
     sha256: str | None = None
     seed: int = 0
-    size: Size = Size(4, 4)
+    size: Size = STANDARD_SIZE
     time_ms: float | None = None
     search_threads: int = 1
     tables: bool = False
@@ -72,7 +72,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def difference(self, info: GameInfo, size: tuple[int, int]) -> str | None:
-        """Return how a recorded game differs from those of this run, in words; ``None`` if it is one of them."""
+        """Return how a recorded game differs from those of this run; ``None`` if it is one of them."""
         checks = (
             ("source", info.source, SOURCE),
             ("solver", info.solver, self.solver),

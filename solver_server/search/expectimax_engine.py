@@ -22,6 +22,7 @@ from solver_server.search.root_split import RootSplit
 from solver_server.search.transposition import make_table
 from solver_server.stop_flag import StopFlag
 
+
 @dataclass(frozen=True, slots=True)
 class Effort:
     """How far a search goes that was given no limit at all.

@@ -26,9 +26,9 @@ from websockets.http11 import Request, Response
 from game2048.errors import SolverError
 from game2048.wire import MAX_MESSAGE_BYTES, Message, encode
 from solver_server.engine import Limit
+from solver_server.limits import UNLIMITED
 from solver_server.serving.access import AccessPolicy, Refusal
 from solver_server.serving.pool import EngineOffer, EnginePool
-from solver_server.limits import UNLIMITED
 from solver_server.serving.session import Catalogue, Search, Session
 
 log = logging.getLogger(__name__)

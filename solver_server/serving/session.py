@@ -36,6 +36,7 @@ from solver_server import limits
 from solver_server.engine import Decision, Limit
 from solver_server.limits import LONGEST_MS, UNLIMITED, LimitError, UnsupportedBoardError
 
+
 @dataclass(frozen=True, slots=True)
 class Catalogue:
     """What a server offers to every client.

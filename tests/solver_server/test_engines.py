@@ -9,9 +9,17 @@ import pytest
 from support import naive
 
 from game2048 import Board, Direction
+from game2048.engine_names import (
+    ANY_BOARD_ENGINE,
+    DEFAULT_FOR_DATA,
+    DEFAULT_FOR_PLAY,
+    ENGINE_NAMES,
+    NETWORK_ENGINE,
+)
 from game2048.errors import SolverError
+from game2048.size import Size
 from solver_server.engine import Engine, Limit
-from solver_server.engines import DEFAULT_ENGINE, ENGINES, TABLES_ENGINE, spec_of, strongest
+from solver_server.engines import ENGINES, default_for_data, default_for_play, spec_of
 
 MIDDLE = Board.from_text("2 4 8 16 / 0 0 2 4 / 2 0 64 8 / 0 2 256 512")
 
@@ -98,7 +106,7 @@ def test_a_time_limit_deepens_and_always_answers(name: str, agents: dict[str, En
 )
 @pytest.mark.parametrize("name", ENGINES)
 def test_limits_out_of_range_are_told(name: str, limit: Limit, agents: dict[str, Engine]) -> None:
-    with pytest.raises(SolverError, match="out of range: expected"):
+    with pytest.raises(SolverError, match="out of range; expected"):
         agents[name].choose(MIDDLE, limit)
 
 
@@ -108,9 +116,16 @@ def test_unknown_engines_are_told_with_the_known_ones() -> None:
         match="engine 'deep' is unknown: expected one of order, ntuple, fast, composite, gradient",
     ):
         spec_of("deep")
-    assert DEFAULT_ENGINE in ENGINES
 
 
-def test_the_engine_that_lives_by_tables_plays_unless_a_network_is_asked_for(tmp_path: Path) -> None:
-    assert strongest() == TABLES_ENGINE == "order"
-    assert strongest(weights=tmp_path / "mine.n2048") == DEFAULT_ENGINE == "ntuple"
+def test_the_names_are_those_of_the_engines() -> None:
+    assert tuple(ENGINES) == ENGINE_NAMES
+    assert {DEFAULT_FOR_PLAY, DEFAULT_FOR_DATA, NETWORK_ENGINE, ANY_BOARD_ENGINE} <= set(ENGINE_NAMES)
+
+
+def test_where_no_engine_is_named_the_default_plays_unless_weights_are_given(tmp_path: Path) -> None:
+    assert default_for_play() == default_for_play(Size(4, 4)) == DEFAULT_FOR_PLAY == "order"
+    assert default_for_data() == default_for_data(Size(4, 4)) == DEFAULT_FOR_DATA == "ntuple"
+    for default in (default_for_play, default_for_data):
+        assert default(Size(3, 5)) == ANY_BOARD_ENGINE == "fast"
+        assert default(Size(5, 5), tmp_path / "mine.n2048") == NETWORK_ENGINE == "ntuple"

@@ -1,21 +1,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from support.fake_engines import FirstLegal
 
+from bot.cli.main import main
 from game2048.board import Board
 from game2048.errors import SolverError
-from solver_server.cli.train import evaluate
-from solver_server.engine import Decision, Limit
-from solver_server.evaluation.self_play import GameResult, play_games, play_greedily
+from game2048.size import Size
+from solver_server.cli.evaluate import evaluate
+from solver_server.engine import Decision, Engine, Limit
+from solver_server.evaluation.self_play import GameResult, play_in_threads
 from solver_server.evaluation.summary import as_text, summarize
+from solver_server.generate.plan import Plan
+from solver_server.generate.players import EnginePlayer, GreedyPlayer, Player
 from solver_server.ntuple.engine import NetworkEngine
+from solver_server.ntuple.files.native import Network
 from solver_server.ntuple.files.network_file import open_network
+from solver_server.ntuple.greedy_games import GreedyGames
 
 TDL = Path(__file__).parents[1] / "data" / "tdl2048-5x4.w"
 FOUR_GAMES = [
@@ -47,8 +54,17 @@ def test_the_figures_by_hand() -> None:
     assert "2048:     2 ( 50.0%)" in text
 
 
+def players_of(engine: Callable[[], Engine], **what: Any) -> Callable[[], Player]:
+    plan = Plan(engine="first", **what)
+    return lambda: EnginePlayer(engine(), plan)
+
+
+def greedy(network: Network, seed: int = 0) -> Callable[[], Player]:
+    return lambda: GreedyPlayer(network, Plan(engine="ntuple", depth=1, seed=seed))
+
+
 def test_games_are_played_on_the_board_asked_for() -> None:
-    results = list(play_games(FirstLegal, 5, rows=3, columns=2))
+    results = list(play_in_threads(players_of(FirstLegal, size=Size(3, 2)), 5))
     assert max(result.top for result in results) <= 7  # six cells hold at most 2**7
 
 
@@ -58,24 +74,29 @@ def test_one_game_has_no_interval() -> None:
 
 def test_whole_games_in_one_kernel_are_those_of_the_search_at_depth_1() -> None:
     network = open_network(TDL)
-    fast = list(play_greedily(network, 5, seed=6))
+    fast = list(play_in_threads(greedy(network, 6), 5))
     assert [result.game for result in fast] == list(range(5))
-    assert fast == list(play_games(lambda: NetworkEngine(network), 5, limit=Limit(depth=1), seed=6))
+    searched = players_of(lambda: NetworkEngine(network), depth=1, seed=6)
+    assert fast == list(play_in_threads(searched, 5))
+
+
+def test_results_alone_are_those_of_the_games() -> None:
+    network = open_network(TDL)
+    played = [(r.score, r.top, r.moves) for r in play_in_threads(greedy(network, 6), 5)]
+    assert GreedyGames(network).results(6, range(5)).tolist() == list(map(list, played))
 
 
 def test_threads_play_the_same_games() -> None:
     network = open_network(TDL)
-    assert sorted(play_greedily(network, 9, threads=3), key=lambda r: r.game) == list(
-        play_greedily(network, 9)
-    )
-    alone = list(play_games(FirstLegal, 9))
-    assert sorted(play_games(FirstLegal, 9, threads=3), key=lambda r: r.game) == alone
+    for make in (greedy(network), players_of(FirstLegal)):
+        alone = list(play_in_threads(make, 9))
+        assert sorted(play_in_threads(make, 9, threads=3), key=lambda r: r.game) == alone
 
 
 def test_two_moves_ahead_is_stronger() -> None:
     network = open_network(TDL)
-    one = summarize(list(play_greedily(network, 20)), 1.0)
-    two = summarize(list(play_games(lambda: NetworkEngine(network), 20, limit=Limit(depth=2))), 1.0)
+    one = summarize(list(play_in_threads(greedy(network), 20)), 1.0)
+    two = summarize(list(play_in_threads(players_of(lambda: NetworkEngine(network), depth=2), 20)), 1.0)
     assert two.mean > 1.4 * one.mean  # TDL2048's networks gain a factor of 2 or so by it
 
 
@@ -90,21 +111,20 @@ def test_an_engine_that_fails_ends_the_games() -> None:
         def choose(self, board: Board, limit: Limit) -> Decision | None:
             raise SolverError("no")
 
-    def failing() -> Iterator[GameResult]:
-        return play_games(Failing, 50, threads=2)
-
     with pytest.raises(SolverError, match="no"):
-        list(failing())
+        list(play_in_threads(players_of(Failing), 50, threads=2))
 
 
 # -- the command ------------------------------------------------------------------------------------------
 
 
 def test_evaluate_prints_one_json_object() -> None:
-    run = CliRunner().invoke(evaluate, ["--weights", str(TDL), "--games", "30", "--seed", "3", "--json"])
+    run = CliRunner().invoke(
+        evaluate, ["--weights", str(TDL), "--depth", "1", "--games", "30", "--seed", "3", "--json"]
+    )
     assert run.exit_code == 0, run.output
     printed = json.loads(run.stdout)
-    expected = summarize(list(play_greedily(open_network(TDL), 30, seed=3)), 1.0)
+    expected = summarize(list(play_in_threads(greedy(open_network(TDL), 3), 30)), 1.0)
     assert printed["games"] == 30
     assert printed["mean"] == expected.mean
     assert printed["ci95"] == expected.ci95
@@ -114,7 +134,9 @@ def test_evaluate_prints_one_json_object() -> None:
 
 
 def test_json_lines_give_each_game_and_then_the_figures_of_all() -> None:
-    run = CliRunner().invoke(evaluate, ["--weights", str(TDL), "--games", "5", "--json-lines"])
+    run = CliRunner().invoke(
+        evaluate, ["--weights", str(TDL), "--depth", "1", "--games", "5", "--json-lines"]
+    )
     assert run.exit_code == 0, run.output
     *games, figures = map(json.loads, run.stdout.splitlines())
     assert [game.keys() for game in games] == [{"score", "maxTile", "moves"}] * 5
@@ -131,15 +153,17 @@ def test_evaluate_takes_any_engine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "code", "message"),
     [
-        (["--weights", str(TDL), "--board", "5x5"], "plays 4x4, not 5x5"),
-        (["--weights", str(TDL), "--engine", "fast"], "--weights is for engine ntuple"),
-        (["--engine", "fast", "--board", "9x4"], "no board size"),
-        (["--engine", "composite", "--board", "5x5"], "composite does not play 5x5"),
+        (["--weights", str(TDL), "--board", "5x5"], 1, "plays 4x4 boards, not 5x5"),
+        (["--weights", str(TDL), "--engine", "fast"], 2, "--weights is a network for engine ntuple"),
+        (["--engine", "stockfish"], 2, "'stockfish' is not an engine; expected one of order, ntuple"),
+        (["--engine", "fast", "--board", "9x4"], 2, "a board of 9×4 is not supported"),
+        (["--engine", "composite", "--board", "5x5"], 1, "'composite' does not play 5x5 boards"),
+        (["--engine", "fast", "--depth", "99"], 1, "depth 99 is out of range for engine 'fast'"),
     ],
 )
-def test_evaluate_refuses_what_does_not_fit(arguments: list[str], message: str) -> None:
-    run = CliRunner().invoke(evaluate, arguments)
-    assert run.exit_code == 2
+def test_evaluate_refuses_what_does_not_fit(arguments: list[str], code: int, message: str) -> None:
+    run = CliRunner().invoke(main, ["evaluate", *arguments])
+    assert run.exit_code == code
     assert message in run.output

@@ -11,6 +11,7 @@ from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
 from game2048.kernels import grid
 from game2048.kernels.word_ops import pack_words
+from game2048.size import Size
 from game2048.spawn import Spawner
 from recordings.datasets.fast_verify import verify_arrays
 from recordings.datasets.formats.chunks import decode_chunk
@@ -113,9 +114,7 @@ def test_a_chunk_has_the_games_that_the_plan_keeps(greedy_plan: Plan) -> None:
 )
 def test_the_kernel_plays_what_the_agent_plays(size: tuple[int, int], ranks: int) -> None:
     small = network(*size, ranks)
-    plan = Plan(
-        engine="ntuple", depth=1, rows=size[0], columns=size[1], seed=9, metadata=True, timestamp="2025-03-01"
-    )
+    plan = Plan(engine="ntuple", depth=1, size=Size(*size), seed=9, metadata=True, timestamp="2025-03-01")
     kernel, agent = (
         players.NetworkPlayer(small, plan),
         players.EnginePlayer(NetworkEngine(small), plan),
@@ -196,9 +195,12 @@ def test_a_plan_is_settled_before_it_is_played() -> None:
     assert players.settled(Plan(engine="fast", depth=2)).depth == 2
     for plan, message in (
         (Plan(engine="nobody"), "engine 'nobody' is unknown"),
-        (Plan(engine="composite", depth=9), "depth 9 is out of range: expected 2 to 6"),
-        (Plan(engine="composite", rows=5, columns=5), "'composite' does not play 5x5: expected 4x4"),
-        (Plan(engine="greedy", rows=5, columns=5), "'ntuple' does not play 5x5: expected 4x4"),
+        (
+            Plan(engine="composite", depth=9),
+            "depth 9 is out of range for engine 'composite'; expected 2 to 6",
+        ),
+        (Plan(engine="composite", size=Size(5, 5)), "'composite' does not play 5x5 boards; expected 4x4"),
+        (Plan(engine="greedy", size=Size(5, 5)), "'ntuple' does not play 5x5 boards; expected 4x4"),
         (Plan(engine="ntuple", weights="missing"), "cannot open weights missing"),
         (Plan(engine="greedy", depth=2, weights="x"), "expected depth 1, not 2"),
     ):
@@ -208,7 +210,7 @@ def test_a_plan_is_settled_before_it_is_played() -> None:
 
 def test_other_weights_than_the_run_began_with_are_told(greedy_plan: Plan) -> None:
     native.save_weights(Path(greedy_plan.weights or ""), network(4, 4, 15))
-    with pytest.raises(SolverError, match="is not the file that this run began with"):
+    with pytest.raises(SolverError, match="has changed since this run began"):
         players.make_player(greedy_plan)
     Path(greedy_plan.weights or "").unlink()
     with pytest.raises(SolverError, match="cannot be read"):
@@ -216,8 +218,8 @@ def test_other_weights_than_the_run_began_with_are_told(greedy_plan: Plan) -> No
 
 
 def test_weights_for_another_board_are_told(greedy_plan: Plan) -> None:
-    with pytest.raises(SolverError, match="plays 4×4, not 5×5"):
-        players.make_player(msgspec.structs.replace(greedy_plan, rows=5, columns=5))
+    with pytest.raises(SolverError, match="plays 4x4 boards; expected one for 5x5"):
+        players.make_player(msgspec.structs.replace(greedy_plan, size=Size(5, 5)))
 
 
 def test_a_plan_comes_back_from_its_message() -> None:

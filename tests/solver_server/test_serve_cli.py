@@ -153,11 +153,11 @@ def test_serve_tells_that_the_port_is_in_use(begin: Begin) -> None:
     ("arguments", "code", "said"),
     [
         (["--host", "0.0.0.0"], 1, "--token"),
-        (["--depth", "99"], 1, "depth 99 is out of range"),
+        (["--depth", "99"], 1, "depth 99 is out of range for engine 'order'; expected 1 to 10"),
         (["--time-ms", "nan"], 1, "time_ms nan is out of range"),
         (["--allow-origin", "*"], 1, "scheme://host"),
         (["--token", "two words"], 1, "the token is not usable"),
-        (["--engine", "stockfish"], 2, "is not one of 'order'"),
+        (["--engine", "stockfish"], 2, "'stockfish' is not an engine; expected one of order, ntuple"),
         (["--port", "65536"], 2, "--port"),
     ],
 )
@@ -204,8 +204,8 @@ def test_hint_says_that_the_game_is_over() -> None:
         ([], 2, "BOARD"),
         (["2 3 / 0 0"], 1, "3 in row 1, column 2 is not a tile"),
         (["2 4 / 0"], 1, "ragged"),
-        ([OPEN, "--depth", "99"], 1, "depth 99 is out of range"),
-        ([OPEN, "--engine", "stockfish"], 2, "is not one of 'order'"),
+        ([OPEN, "--depth", "99"], 1, "depth 99 is out of range for engine 'order'; expected 1 to 10"),
+        ([OPEN, "--engine", "stockfish"], 2, "'stockfish' is not an engine; expected one of order, ntuple"),
     ],
 )
 def test_hint_refuses_what_it_cannot_do(arguments: list[str], code: int, said: str) -> None:
@@ -217,8 +217,9 @@ def test_hint_refuses_what_it_cannot_do(arguments: list[str], code: int, said: s
 
 def test_help_needs_no_kernels() -> None:
     script = (
-        "import sys, solver_server.cli.serve as cli\n"
-        "for command in (cli.serve, cli.hint):\n"
+        "import sys\nfrom solver_server.cli.hint import hint\n"
+        "from solver_server.cli.serve import serve\n"
+        "for command in (serve, hint):\n"
         "    command.main(['--help'], standalone_mode=False)\n"
         "print('numba' in sys.modules)"
     )

@@ -10,9 +10,10 @@ import pytest
 from game2048.board import Board
 from game2048.errors import SolverError
 from game2048.kernels import bitboard
+from game2048.size import STANDARD_SIZE, Size
 from game2048.spawn import Spawner
 from solver_server.engine import Limit
-from solver_server.engines import DEFAULT_ENGINE, default_for, spec_of
+from solver_server.engines import default_for_data, default_for_play, spec_of
 from solver_server.ntuple import bundled
 from solver_server.ntuple.engine import NetworkEngine
 from solver_server.ntuple.files import packing
@@ -39,10 +40,10 @@ def test_the_network_is_loaded_once() -> None:
     assert bundled.network_for(4, 4) is bundled.network_for(4, 4)
 
 
-def test_the_default_engine_plays_by_it() -> None:
-    assert default_for(4, 4) == DEFAULT_ENGINE == "ntuple"
+def test_the_default_engine_for_data_plays_by_it() -> None:
+    assert default_for_data(STANDARD_SIZE) == "ntuple"
     board = Board.from_text("2 2 4 8 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0")
-    decision = spec_of(DEFAULT_ENGINE).create().choose(board, Limit(depth=1))
+    decision = spec_of("ntuple").create().choose(board, Limit(depth=1))
     assert decision is not None
     tables = bundled.network_for(4, 4).tables()
 
@@ -82,7 +83,7 @@ def middle_game_boards(agent: NetworkEngine, count: int) -> Iterator[Board]:
 
 
 def test_other_boards_are_played_by_what_knows_them() -> None:
-    assert default_for(5, 5) == "fast"
+    assert default_for_data(Size(5, 5)) == default_for_play(Size(5, 5)) == "fast"
     with pytest.raises(SolverError, match="no network for 5x5 comes with this installation"):
         bundled.weights_for(5, 5)
 

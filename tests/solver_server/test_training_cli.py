@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from game2048.errors import SolverError
+from solver_server.cli.benchmark import benchmark
 from solver_server.cli.generate import generate
-from solver_server.cli.train import benchmark, train
+from solver_server.cli.train import train
 from solver_server.ntuple.files import native
 from solver_server.ntuple.training.trainer import checkpoints
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from game2048.errors import SolverError
-from game2048.size import Size
+from game2048.size import STANDARD_SIZE, Size
 from solver_server.ntuple import patterns
 from solver_server.ntuple.training.start_boards import read_starts
 from solver_server.ntuple.training.settings import Settings
@@ -43,7 +43,7 @@ class TrainingOptions:
     """
 
     network: str | None = None
-    board: Size = Size(4, 4)
+    board: Size = STANDARD_SIZE
     downgrade_from: int | None = None
     stages: tuple[int, ...] | None = None
     method: str | None = None
@@ -100,7 +100,7 @@ def _started(options: TrainingOptions) -> Training:
     name = options.network or patterns.DEFAULT_PATTERN.get(options.board)
     if name is None:
         raise SolverError(
-            f"there is no default network for {options.board} boards; give the cells of its tuples with --network"
+            f"no network is the default for {options.board} boards; give the cells of one with --network"
         )
     pattern = patterns.pattern_for(name, *options.board)
     if options.downgrade_from is not None:
@@ -123,7 +123,7 @@ def _resumed(options: TrainingOptions, checkpoint: Path) -> Training:
 
 
 def _take_starts(training: Training, options: TrainingOptions) -> None:
-    """Let games begin on the boards asked for, which the history of the weights records; else on empty ones."""
+    """Let games begin on the boards asked for, and note that in the history of the weights."""
     words = ""
     if options.starts is not None:
         pattern = training.network.pattern

@@ -15,7 +15,7 @@ from game2048.kernels import bitboard
 from game2048.kernels.bitboard import IMAGE_DIRECTIONS, IMAGES, next_image
 from solver_server import array_file
 from solver_server.engine import Limit
-from solver_server.engines import spec_of, strongest
+from solver_server.engines import default_for_play, spec_of
 from solver_server.tables import storage
 from solver_server.tables.build import builder
 from solver_server.tables.build.builder import Table, solve
@@ -221,7 +221,7 @@ def test_the_strongest_engine_plays_by_it_where_no_tables_are_built(
     monkeypatch.setenv("BOT2048_TABLES", str(tmp_path))
     (tmp_path / "torn.t2048").write_bytes(b"nothing of the kind")
     known = move_set.load()
-    agent = spec_of(strongest()).create()
+    agent = spec_of(default_for_play()).create()
     for place in (0, known.numbers.size // 2, known.numbers.size - 1):
         board = board_numbered(int(known.numbers[place]), FULL_SIZE)
         decision = agent.choose(bitboard.to_board(board), Limit())
