@@ -46,7 +46,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A group of such commands. A failure of this project ends with exit code 1, Ctrl-C with 130."""
+    """A group of such commands."""
 
     command_class = Command
     group_class = type
@@ -60,6 +60,10 @@ class Group(click.Group):
         """Return the help."""
         return _rich_help(self, ctx) if _rich_is_wanted() else super().get_help(ctx)
 
+
+class Program(Group):
+    """The commands of a whole program. A failure of this project ends with exit code 1, Ctrl-C with 130."""
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
@@ -70,8 +74,8 @@ class Group(click.Group):
             raise click.exceptions.Exit(130) from None
 
 
-class LazyGroup(Group):
-    """A group whose commands are imported when they are called.
+class LazyProgram(Program):
+    """A program whose commands are imported when they are called.
 
     Attributes:
         lazy: by name, where the command is (``module:attribute``), the section of the help that lists it,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -64,3 +64,12 @@ def progress(description: str, unit: str, **options: Any) -> Iterator[Bar]:
 def say_above(bar: Bar, line: str) -> None:
     """Print a line on standard error above a bar."""
     bar.write(line, file=sys.stderr)
+
+
+def advancing(bar: Bar) -> Callable[[int], None]:
+    """Return a function that counts on a bar."""
+
+    def advance(count: int) -> None:
+        bar.update(count)
+
+    return advance

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from command_line.command import CONTEXT_SETTINGS, Group
+from command_line.command import CONTEXT_SETTINGS, Program
 from solver_server.cli.hint import hint
 from solver_server.cli.serve import serve
 
 
-@click.group(cls=Group, context_settings=CONTEXT_SETTINGS)
+@click.group(cls=Program, context_settings=CONTEXT_SETTINGS)
 def solver_server() -> None:
     """Engines for 2048: `serve` answers clients, `hint` answers you."""
 

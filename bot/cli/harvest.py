@@ -105,12 +105,12 @@ def harvest(
     site: Path | None,
     as_json: bool,
 ) -> None:
-    """Play many games on the pages at URL..., several at once, into one dataset.
+    """Play many games on the pages at URL... into one dataset.
 
-    A page that fails is tried again; after three failures in a row it is given up, and the other pages
-    continue. Each move keeps the board that the page showed, so the dataset shows how the page spawns its
-    tiles. No finished game is lost, however the program ends: --resume continues. Please respect the terms of
-    the sites.
+    Several games run at once. A page that fails is tried again; after three failures in a row it is given up,
+    and the other pages continue. Each move keeps the board that the page showed, so the dataset shows how the
+    page spawns its tiles. No finished game is lost, however the program ends: --resume continues. Please
+    respect the terms of the sites.
     """
     from bot.harvest import Archive, PageRecord, TabOptions, prepare_journals
     from recordings.datasets.resumable import GrowingDataset

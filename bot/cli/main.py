@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from command_line.command import CONTEXT_SETTINGS, LazyGroup, log_to_stderr
+from command_line.command import CONTEXT_SETTINGS, LazyProgram, log_to_stderr
 
 # Where each sub-command is, its section of the help and its help line, so that --help loads none of them.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -73,7 +73,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 }
 
 
-class Commands(LazyGroup):
+class Commands(LazyProgram):
     """The sub-commands of ``bot2048``."""
 
     lazy = COMMANDS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from command_line.command import Command
+from command_line.progress import progress
 
 if TYPE_CHECKING:  # imports numpy, and what the formats need
     from recordings.datasets.statistics import GameTally
@@ -16,8 +17,8 @@ if TYPE_CHECKING:  # imports numpy, and what the formats need
 
 _IN = click.Path(exists=True, path_type=Path)
 _OUT = click.Path(dir_okay=False, path_type=Path)
-_force = click.option("--force", is_flag=True, help="Overwrite what is there.")
-_card = click.option("--card", is_flag=True, help="Write a dataset card, README.md, beside it.")
+_force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
+_card = click.option("--card", is_flag=True, help="Write a dataset card, README.md, beside the dataset.")
 
 
 @click.command(cls=Command)
@@ -28,8 +29,8 @@ _card = click.option("--card", is_flag=True, help="Write a dataset card, README.
 def export(sources: tuple[Path, ...], target: Path, force: bool, card: bool) -> None:
     """Convert games to another format, or join several files.
 
-    The extension of OUT says which: .jsonl, .json, .csv, .parquet or .h5. Nothing is lost on the way, so
-    that any of them converts back to any other.
+    The extension of OUT is the format: .jsonl, .json, .csv, .parquet or .h5. Every format keeps everything,
+    so each converts to each other and back.
     """
     _convert(_games(sources), target, force=force, card=card)
 
@@ -40,7 +41,7 @@ def export(sources: tuple[Path, ...], target: Path, force: bool, card: bool) -> 
 @_force
 @_card
 def augment(source: Path, target: Path, force: bool, card: bool) -> None:
-    """Write every game with all its symmetric images: 8 on a square board, 4 on any other."""
+    """Write every game with all its symmetric images: 8 on square boards, 4 on others."""
     from recordings.datasets.augment import with_all_images
 
     _convert(with_all_images(_games((source,))), target, force=force, card=card)
@@ -49,11 +50,19 @@ def augment(source: Path, target: Path, force: bool, card: bool) -> None:
 @click.command(cls=Command)
 @click.argument("source", metavar="IN", type=_IN)
 @click.option(
-    "-o", "--out", type=click.Path(file_okay=False, path_type=Path), help="Default: the folder of IN."
+    "-o",
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the new files. [default: the folder of IN]",
 )
-@click.option("--ratios", default="70/15/15", show_default=True, help="Training/validation/test.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
-@click.option("--format", "extension", help="Of the new files, as `parquet`. [default: as IN]")
+@click.option(
+    "--ratios",
+    default="70/15/15",
+    show_default=True,
+    help="Percent of the games for training/validation/test.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draw.")
+@click.option("--format", "extension", help="Format of the new files, e.g. parquet. [default: that of IN]")
 @_force
 @_card
 def split(
@@ -61,8 +70,8 @@ def split(
 ) -> None:
     """Split a dataset by game into train, validation and test files.
 
-    The same seed puts the same games into the same parts, however they are ordered; symmetric images of a
-    game stay together.
+    The same seed puts the same games into the same parts, in whatever order they are stored. Symmetric images
+    of a game stay in one part.
     """
     from recordings.datasets.hub_card import check_card, write_card
     from recordings.datasets.split import split_file
@@ -87,7 +96,7 @@ def _ratios(text: str) -> list[float]:
         ratios = []
     if len(ratios) != 3:
         raise click.BadParameter(
-            f"{text!r} is no split: expected three numbers, as 70/15/15", param_hint="--ratios"
+            f"{text!r} is not a split; expected three numbers, e.g. 70/15/15", param_hint="--ratios"
         )
     return ratios
 
@@ -96,7 +105,7 @@ def _ratios(text: str) -> list[float]:
 @click.argument("sources", metavar="IN...", nargs=-1, required=True, type=_IN)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def stats(sources: tuple[Path, ...], as_json: bool) -> None:
-    """Count what is in a dataset, and say what looks wrong with it."""
+    """Print statistics of a dataset, and what looks wrong with it."""
     import msgspec
 
     from recordings.datasets.statistics import statistics_text
@@ -111,7 +120,7 @@ def stats(sources: tuple[Path, ...], as_json: bool) -> None:
 def export_minari(source: Path, name: str) -> None:
     """Write games as a Minari dataset, such as 2048/fast-v0, for offline learning.
 
-    It goes to Minari's own folder, which MINARI_DATASETS_PATH names.
+    The dataset goes into Minari's folder, $MINARI_DATASETS_PATH.
     """
     from recordings.datasets.minari_export import export_to_minari
 
@@ -144,11 +153,9 @@ def _convert(games: Iterable[GameArrays], target: Path, *, force: bool, card: bo
 
 def _games(sources: Iterable[Path]) -> Iterator[GameArrays]:
     """The games of all files, counted on a terminal's stderr meanwhile."""
-    from tqdm import tqdm
-
     from recordings.datasets.dataset_file import read_games
 
-    with tqdm(unit=" games", leave=False, disable=None) as bar:
+    with progress("Reading", "games", kept=False) as bar:
         for source in sources:
             for game in read_games(source):
                 yield game

@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from command_line.command import Group
+from command_line.progress import progress
 from game2048.board import Board
 from game2048.errors import RecordError, RulesError
 from recordings.cli import datasets
@@ -44,21 +45,21 @@ def gif_options(command: Command) -> Command:
             type=click.IntRange(1, MAX_FRAMES),
             default=DEFAULT_FRAMES,
             show_default=True,
-            help="At most so many frames, spread over the game.",
+            help="Most frames of a GIF, spread over the game.",
         ),
         click.option(
             "--gif-ms",
             type=click.IntRange(MIN_FRAME_MS, MAX_FRAME_MS),
             default=DEFAULT_FRAME_MS,
             show_default=True,
-            help="Milliseconds a frame; the last one is held.",
+            help="Milliseconds per frame; the last frame stays longer.",
         ),
         click.option(
             "--gif-size",
             type=click.IntRange(MIN_SIZE, MAX_SIZE),
             default=DEFAULT_SIZE,
             show_default=True,
-            help="Width in pixels.",
+            help="Width of the GIF in pixels.",
         ),
     )
     for option in reversed(options):
@@ -68,7 +69,7 @@ def gif_options(command: Command) -> Command:
 
 @click.group(cls=Group)
 def records() -> None:
-    """Show, verify, draw and recover recorded games; convert, split and count datasets.
+    """Show, verify, draw and recover recorded games; convert and split datasets.
 
     FILE is a file of games as `play` and `demo` write it, or a run folder with a games.jsonl.
     """
@@ -80,9 +81,9 @@ for _command in datasets.COMMANDS:
 
 @records.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_FILE)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a game, without its moves.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per game, without its moves.")
 def show(files: tuple[Path, ...], as_json: bool) -> None:
-    """Print how each game went and how it ended."""
+    """Print score, moves and final board of each game."""
     for file in map(_games_file, files):
         for number, record in enumerate(_records(file), 1):
             click.echo(_as_json(file, number, record) if as_json else _as_text(file, number, record))
@@ -91,7 +92,7 @@ def show(files: tuple[Path, ...], as_json: bool) -> None:
 @records.command("verify")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_FILE)
 def verify_command(files: tuple[Path, ...]) -> None:
-    """Replay every game by the rules; name the first ply at fault of each that breaks them.
+    """Replay every game by the rules; print the first wrong ply of each faulty game.
 
     FILE may also be a dataset of any format.
     """
@@ -111,9 +112,19 @@ def verify_command(files: tuple[Path, ...]) -> None:
 
 @records.command()
 @click.argument("file", metavar="FILE", type=_FILE)
-@click.option("--game", "number", type=click.IntRange(1), default=1, show_default=True, help="Which game.")
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: FILE-game-N.gif."
+    "--game",
+    "number",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Number of the game in FILE.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="GIF to write. [default: FILE-game-N.gif]",
 )
 @gif_options
 def gif(file: Path, number: int, output: Path | None, gif_frames: int, gif_ms: int, gif_size: int) -> None:
@@ -129,9 +140,9 @@ def gif(file: Path, number: int, output: Path | None, gif_frames: int, gif_ms: i
 @records.command("recover")
 @click.argument("folder", type=_FILE)
 def recover_command(folder: Path) -> None:
-    """Bring the games of a killed program back from the journals in FOLDER.
+    """Recover the games of a killed program from the journals in FOLDER.
 
-    They are appended to its games.jsonl as interrupted. Games still being played are left alone.
+    They are appended to its games.jsonl as interrupted. Games that are still being played are not touched.
     """
     recovered = recover(folder)
     for record in recovered:
@@ -161,9 +172,7 @@ def _games_file(path: Path) -> Path:
 
 def _with_progress(files: tuple[Path, ...]) -> Iterator[tuple[Path, int, int, Fault | None]]:
     """Every game's file, number, moves and fault, counted on a terminal's stderr meanwhile."""
-    from tqdm import tqdm
-
-    with tqdm(unit=" games", leave=False, disable=None) as bar:
+    with progress("Verifying", "games", kept=False) as bar:
         for file in map(_games_file, files):
             for number, (plies, fault) in enumerate(_faults(file), 1):
                 yield file, number, plies, fault

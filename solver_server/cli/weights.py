@@ -1,4 +1,4 @@
-"""The commands of ``weights``: look at networks, and make them small enough to pass on."""
+"""The commands of ``weights``: show networks, and make them small enough to pass on."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.group(cls=Group)
 def weights() -> None:
-    """Show n-tuple networks, and pack them for others (docs/training.md)."""
+    """Show n-tuple networks, and pack them to pass them on (docs/training.md)."""
 
 
 @weights.command()
 @click.argument("file", type=_file, required=False)
 def show(file: Path | None) -> None:
-    """Say what network FILE holds and how it was trained; by default of the one that comes with bot2048."""
+    """Show the network in FILE and how it was trained. [default: the bundled network]"""
     from solver_server.ntuple.bundled import weights_for
     from solver_server.ntuple.files.network_file import open_network
 
@@ -46,40 +46,44 @@ def show(file: Path | None) -> None:
     type=click.FloatRange(0, min_open=True),
     default=8.0,
     show_default=True,
-    help="Score points that a weight is rounded to.",
+    help="Score points that weights are rounded to.",
 )
 @click.option(
     "--certain",
     type=click.FloatRange(1),
     default=1e5,
     show_default=True,
-    help="Sum of a weight's errors from which on it is rounded no coarser than that.",
+    help="Weights whose summed errors reach this are rounded to --step; those below it more coarsely.",
 )
 @click.option(
     "--since",
     type=_file,
     metavar="FILE",
-    help="The checkpoint with which stages began; what one has not moved since, it takes from its neighbour.",
+    help="Checkpoint with which the stages began; weights that a stage has not changed since are taken from "
+    "the next stage that has.",
 )
-@click.option("--force", is_flag=True, help="Overwrite what is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def pack(
     checkpoint: Path, output: Path, step: float, certain: float, since: Path | None, force: bool
 ) -> None:
     """Round the weights of CHECKPOINT to 16 bits and write them to OUTPUT, compressed.
 
-    With the learner's state beside the checkpoint, weights that learning has seldom moved are rounded more
-    coarsely. OUTPUT serves wherever --weights is taken; it cannot be trained further.
+    If the learner's state is beside the checkpoint, weights that were seldom updated are rounded more
+    coarsely. Every --weights option takes OUTPUT; training cannot resume from it.
     """
     from solver_server.ntuple.files import network_file, packing
     from solver_server.ntuple.training.learner_file import read_sums
 
     if output.exists() and not force:
-        raise click.UsageError(f"{output} is there already: give another name, or --force")
+        raise click.UsageError(f"{output} exists; give another name, or --force")
     network, sums = network_file.open_network(checkpoint, in_memory=True), read_sums(checkpoint)
     if since is not None:
         begun = read_sums(since)
         if sums is None or begun is None or sums.size != begun.size:
-            raise click.UsageError(f"{checkpoint} and {since} are no checkpoints of one run with their sums")
+            raise click.UsageError(
+                f"{since} does not fit {checkpoint}; expected two checkpoints of one run, "
+                "each with its learner file"
+            )
         packing.settle_stages(network, sums, begun)
     packing.pack_network(output, packing.rounded(network, step, sums, certain))
     click.echo(f"{output}: {output.stat().st_size / 1e6:.1f} MB")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -22,7 +24,7 @@ def command(name: str) -> click.Command:
 def test_help_names_every_command_with_its_own_first_line() -> None:
     result = CliRunner().invoke(main, ["--help"])
     assert result.exit_code == 0
-    for name, (_, summary) in COMMANDS.items():
+    for name, (_, _, summary) in COMMANDS.items():
         assert name in result.output
         assert command(name).get_short_help_str(limit=1000) == summary
 
@@ -40,6 +42,12 @@ def test_every_command_and_option_says_what_it_does(name: str) -> None:
             pending += each.commands.values()
 
 
+def test_every_command_is_in_the_readme_s_table() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    missing = [name for name in COMMANDS if not re.search(rf"^\| `bot2048 {name}[ `]", readme, re.MULTILINE)]
+    assert missing == []
+
+
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["play", "--help"], ["records", "--help"], ["serve", "--help"]]
 )
@@ -48,7 +56,8 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
         "import sys\n"
         "from bot.cli.main import main\n"
         f"main({arguments!r}, standalone_mode=False)\n"
-        "print('loaded:', sorted({'numba', 'playwright', 'PIL', 'numpy'} & set(sys.modules)))\n"
+        "heavy = {'numba', 'playwright', 'PIL', 'numpy', 'rich', 'tqdm'}\n"
+        "print('loaded:', sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "loaded: []", done.stdout + done.stderr

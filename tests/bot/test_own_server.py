@@ -60,7 +60,9 @@ async def test_a_server_that_does_not_stop_is_killed(caplog: pytest.LogCaptureFi
 
 
 async def test_why_a_server_does_not_start_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    with pytest.raises(SolverError, match=r"\(exit code 1\): depth 99 is out of range: engine '\w+' takes"):
+    with pytest.raises(
+        SolverError, match=r"\(exit code 1\): depth 99 is out of range for engine '\w+'; expected"
+    ):
         await OwnServer(["--depth", "99"]).ensure_running()
     with pytest.raises(SolverError, match=r"\(exit code 2\): .*stockfish.*is not one of"):
         await OwnServer(["--engine", "stockfish"]).ensure_running()

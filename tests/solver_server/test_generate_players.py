@@ -201,7 +201,7 @@ def test_a_plan_is_settled_before_it_is_played() -> None:
         ),
         (Plan(engine="composite", size=Size(5, 5)), "'composite' does not play 5x5 boards; expected 4x4"),
         (Plan(engine="greedy", size=Size(5, 5)), "'ntuple' does not play 5x5 boards; expected 4x4"),
-        (Plan(engine="ntuple", weights="missing"), "cannot open weights missing"),
+        (Plan(engine="ntuple", weights="missing"), "weights missing cannot be read"),
         (Plan(engine="greedy", depth=2, weights="x"), "expected depth 1, not 2"),
     ):
         with pytest.raises(SolverError, match=message):

@@ -13,6 +13,7 @@ from game2048.direction import Direction
 from game2048.errors import WireError
 from game2048.wire import DecisionMessage, EngineInfo, ErrorMessage, GameOver, encode
 from solver_server.engine import Decision, Limit
+from solver_server.limits import LimitError
 from solver_server.serving.session import Catalogue, Search, Session
 
 FAST = EngineInfo("fast", "any board", ("any",), max_depth=10)
@@ -154,14 +155,15 @@ def test_values_that_json_cannot_hold_are_an_engine_failure(session: Session) ->
 
 
 def test_a_server_cannot_be_given_defaults_that_its_engine_refuses() -> None:
-    for engine, limit, code in [
-        ("deep", Limit(), "unknown_engine"),
-        ("square", Limit(depth=1), "bad_limit"),
-        ("fast", Limit(time_ms=math.nan), "bad_limit"),
+    with pytest.raises(WireError) as caught:
+        Catalogue(CATALOGUE.engines, "deep", Limit())
+    assert caught.value.code == "unknown_engine"
+    for engine, limit, complaint in [
+        ("square", Limit(depth=1), "depth 1 is out of range for engine 'square'; expected 2 to 6"),
+        ("fast", Limit(time_ms=math.nan), "time_ms nan is out of range; expected more than 0"),
     ]:
-        with pytest.raises(WireError) as caught:
+        with pytest.raises(LimitError, match=complaint):
             Catalogue(CATALOGUE.engines, engine, limit)
-        assert caught.value.code == code
 
 
 json_values = st.recursive(

@@ -32,7 +32,7 @@ def test_list_names_each_table(folder: Path) -> None:
     assert "small-16" in run("list", "--folder", str(folder))
     (line,) = run("list", "--folder", str(folder / "nothing-here")).splitlines()
     assert line.startswith("4x4.extract")
-    assert line.endswith("comes with bot2048")
+    assert line.endswith("bundled")
 
 
 def test_verify_says_good_and_finds_a_flipped_bit(folder: Path) -> None:
@@ -56,7 +56,7 @@ def test_remove_needs_names_or_all(folder: Path) -> None:
 
 
 def test_an_unknown_table_is_told(folder: Path) -> None:
-    with pytest.raises(SolverError, match="no table"):
+    with pytest.raises(SolverError, match="is not in"):
         run("verify", "other", "--folder", str(folder))
     with pytest.raises(SolverError, match="unknown"):
         run("build", "other", "--folder", str(folder))
@@ -84,13 +84,13 @@ def test_build_makes_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyP
         run("build", "--memory", "0.000001", "--folder", str(tmp_path / "other"))
 
 
-def test_distil_writes_a_set_of_the_tables_that_are_built(tmp_path: Path) -> None:
+def test_extract_writes_an_extract_of_the_tables_that_are_built(tmp_path: Path) -> None:
     file = tmp_path / "mine.distilled"
-    with pytest.raises(SolverError, match="no endgame tables in"):
-        run("distil", str(file), "--folder", str(tmp_path))
+    with pytest.raises(SolverError, match="holds no endgame tables"):
+        run("extract", str(file), "--folder", str(tmp_path))
     build(TableSpec(BLOCK, 5, slack=8, large=3, spare=2), tmp_path)
     arguments = ("--games", "2", "--visits", "3000", "--count", "50")
-    assert "50 boards" in run("distil", str(file), "--folder", str(tmp_path), *arguments)
+    assert "50 boards" in run("extract", str(file), "--folder", str(tmp_path), *arguments)
     assert move_set.load(file).numbers.size == 50
 
 
@@ -100,7 +100,7 @@ def test_verify_compares_the_set_that_comes_along_with_the_tables_it_is_of(
     build(TableSpec(BLOCK, 5, slack=8, large=3, spare=2), tmp_path)
     assert "distilled" not in run("verify", "--folder", str(tmp_path))  # it is of other tables
     file = tmp_path / "mine.distilled"
-    run("distil", str(file), "--folder", str(tmp_path), "--games", "2", "--visits", "3000", "--count", "50")
+    run("extract", str(file), "--folder", str(tmp_path), "--games", "2", "--visits", "3000", "--count", "50")
     monkeypatch.setattr(move_set, "SHIPPED", file)
     assert "mine.distilled: good" in run("verify", "--folder", str(tmp_path))
     known, header = move_set.load(file), move_set.read_header(file)
