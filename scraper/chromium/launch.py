@@ -165,7 +165,6 @@ async def open_contexts(options: BrowserOptions) -> AsyncIterator[OpenContext]:
     Raises:
         PageError: no browser is found, starts or answers; or the device is unknown.
     """
-
     async with running_driver() as playwright:
         settings = _context_settings(playwright, options)
         browser: Browser | None = None

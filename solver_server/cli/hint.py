@@ -10,6 +10,7 @@ from command_line.command import Command
 from command_line.engine_options import solver_options
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
+from game2048.solver_options import SolverOptions
 from game2048.wire import engine_for_size
 from solver_server import limits
 from solver_server.cli.options import json_option

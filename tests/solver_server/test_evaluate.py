@@ -18,11 +18,11 @@ from solver_server.engine import Decision, Engine, Limit
 from solver_server.evaluation.self_play import GameResult, play_in_threads
 from solver_server.evaluation.summary import as_text, summarize
 from solver_server.generate.plan import Plan
-from solver_server.generate.players import EnginePlayer, GreedyPlayer, Player
+from solver_server.generate.players import EnginePlayer, NetworkPlayer, Player
 from solver_server.ntuple.engine import NetworkEngine
-from solver_server.ntuple.files.native import Network
 from solver_server.ntuple.files.network_file import open_network
-from solver_server.ntuple.greedy_games import GreedyGames
+from solver_server.ntuple.greedy_results import GreedyScorer
+from solver_server.ntuple.network import Network
 
 TDL = Path(__file__).parents[1] / "data" / "tdl2048-5x4.w"
 FOUR_GAMES = [
@@ -60,7 +60,7 @@ def players_of(engine: Callable[[], Engine], **what: Any) -> Callable[[], Player
 
 
 def greedy(network: Network, seed: int = 0) -> Callable[[], Player]:
-    return lambda: GreedyPlayer(network, Plan(engine="ntuple", depth=1, seed=seed))
+    return lambda: NetworkPlayer(network, Plan(engine="ntuple", depth=1, seed=seed))
 
 
 def test_games_are_played_on_the_board_asked_for() -> None:
@@ -83,7 +83,7 @@ def test_whole_games_in_one_kernel_are_those_of_the_search_at_depth_1() -> None:
 def test_results_alone_are_those_of_the_games() -> None:
     network = open_network(TDL)
     played = [(r.score, r.top, r.moves) for r in play_in_threads(greedy(network, 6), 5)]
-    assert GreedyGames(network).results(6, range(5)).tolist() == list(map(list, played))
+    assert GreedyScorer(network).play(6, range(5)).tolist() == list(map(list, played))
 
 
 def test_threads_play_the_same_games() -> None:

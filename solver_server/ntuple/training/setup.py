@@ -10,8 +10,8 @@ import msgspec
 from game2048.errors import SolverError
 from game2048.size import STANDARD_SIZE, Size
 from solver_server.ntuple import patterns
-from solver_server.ntuple.training.start_boards import read_starts
 from solver_server.ntuple.training.settings import Settings
+from solver_server.ntuple.training.start_boards import read_starts
 from solver_server.ntuple.training.training_state import Training
 
 _TD0_STEP = 0.1
