@@ -43,6 +43,10 @@ def _step(cells: Any, direction: int, after: Any, state: np.uint64) -> Any:
     return reward, state
 
 
+def _is_action(action: object) -> bool:
+    return isinstance(action, int | np.integer) and not isinstance(action, bool) and action in range(4)
+
+
 class Game2048Env(gymnasium.Env[Observation, np.int64]):
     """One game.
 
@@ -114,7 +118,15 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
         self._score = self._moves = 0
         return self._observation(), self._info(int(legal_mask(self._cells)))
 
-    def _board_of(self, tiles: list[list[int]]) -> npt.NDArray[np.uint8]:
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are legal, bool [4], as MaskablePPO of sb3-contrib asks for."""
+        return ((int(legal_mask(self._cells)) >> _BITS) & 1).astype(np.bool_)
+
+    def _board_of(self, tiles: Any) -> npt.NDArray[np.uint8]:
+        if isinstance(tiles, np.ndarray):
+            if tiles.dtype.kind not in "iu":
+                raise RulesError(f"a board of type {tiles.dtype} is not usable; expected integer face values")
+            tiles = tiles.tolist()
         cells = grid.to_grid(Board.from_tiles(tiles))
         if cells.shape != self._cells.shape:
             raise RulesError(
@@ -124,7 +136,13 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
         return cells
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Move in a direction; see the class."""
+        """Move in a direction; see the class.
+
+        Raises:
+            RulesError: the action is not one of 0, 1, 2, 3.
+        """
+        if not _is_action(action):
+            raise RulesError(f"action {action!r} is out of range; expected 0 up, 1 right, 2 down or 3 left")
         reward, state = _step(self._cells, int(action), self._after, self._state)
         self._state = np.uint64(state)
         gained = max(int(reward), 0)

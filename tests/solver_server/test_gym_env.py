@@ -148,3 +148,29 @@ def test_a_missing_package_names_the_extra(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == (
         "ImportError: the environment needs the package gymnasium: `pip install 'bot2048[gym]'` brings it"
     )
+
+
+@pytest.mark.parametrize("action", [-1, 4, 255, 1.7, True, "up", None])
+def test_an_action_outside_the_space_is_refused(action: Any) -> None:
+    env = Game2048Env()
+    board, _ = env.reset(seed=3)
+    with pytest.raises(RulesError, match="is out of range; expected 0 up"):
+        env.step(action)
+    for legal in np.flatnonzero(env.action_masks())[:1]:
+        after, *_ = env.step(legal)
+        assert not np.array_equal(after, board)
+
+
+def test_a_numpy_board_is_taken_and_masks_say_what_is_legal() -> None:
+    env = Game2048Env()
+    env.reset(options={"board": np.array([[2, 4, 8, 16]] + [[0] * 4] * 3)})
+    assert env.action_masks().tolist() == [
+        False,
+        False,
+        True,
+        False,
+    ]  # a full top row: only down
+    assert env.action_masks().dtype == np.bool_
+    for wrong in (np.zeros((4, 4)), np.zeros((3, 3), dtype=int), np.full((4, 4), 3)):
+        with pytest.raises(RulesError):
+            env.reset(options={"board": wrong})
