@@ -8,7 +8,7 @@ import sys
 import unicodedata
 
 ERRORS = "bot2048.plain"
-"""Name of the error handler that writes a plain form of a sign which cannot be encoded."""
+"""Beginning of the names of the error handlers that write signs plainly."""
 
 PLAIN = {
     "×": "x",
@@ -65,17 +65,27 @@ def _fits(text: str, encoding: str) -> bool:
     return True
 
 
-def _replace(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return plain(error.object[error.start : error.end], error.encoding), error.end
+def _handler_for(encoding: str) -> str:
+    """Return the name of the error handler that writes plainly what a code page lacks.
 
+    Python's charmap codecs do not tell the handler which code page they are of, so each has one of its own.
+    """
+    name = f"{ERRORS}.{encoding}"
 
-codecs.register_error(ERRORS, _replace)
+    def replace(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        return plain(error.object[error.start : error.end], encoding), error.end
+
+    codecs.register_error(name, replace)
+    return name
 
 
 def make_streams_safe() -> None:
-    """Let standard output and standard error take every text; signs they cannot hold are written plainly."""
+    """Let standard output and standard error take every text; signs they cannot hold are written plainly.
+
+    Click itself writes UTF-8 where a stream is said to be ASCII.
+    """
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors != ERRORS:
-            stream.reconfigure(errors=ERRORS)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_handler_for(stream.encoding))
