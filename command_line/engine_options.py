@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ MAX_SEARCH_THREADS = 64
 def solver_options(
     *leave_out: str,
     default: str = DEFAULT_FOR_PLAY,
-    engines: tuple[str, ...] = ENGINE_NAMES,
+    engines: Collection[str] = ENGINE_NAMES,
+    aliases: tuple[str, ...] = (),
     default_depth: str = "the engine's own",
     remote: bool = False,
 ) -> Callable[[Any], Any]:
@@ -29,7 +30,8 @@ def solver_options(
     Args:
         leave_out: parameters that the command does not offer, as ``time_ms``.
         default: the engine that plays where none is named, for the help.
-        engines: names that --engine takes, unless a server is asked.
+        engines: names that --engine takes, unless a server is asked; looked up when the command runs.
+        aliases: other names that it takes.
         default_depth: the depth where none is given, for the help.
         remote: whether --server and --token are offered.
     """
@@ -37,7 +39,7 @@ def solver_options(
         "engine": click.option(
             "--engine",
             type=EngineName(engines),
-            help=f"Engine that chooses the moves: {', '.join(engines)}. "
+            help=f"Engine that chooses the moves: {', '.join((*engines, *aliases))}. "
             f"[default: {default_in_words(default)}]",
         ),
         "weights": click.option(
@@ -88,7 +90,7 @@ def solver_options(
 
     def made(**given: Any) -> SolverOptions:
         solver = SolverOptions(**given)
-        _check(solver, engines)
+        _check(solver, (*engines, *aliases))
         return solver
 
     return gather("solver", made, SECTION, *chosen)

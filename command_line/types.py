@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -79,7 +80,7 @@ class EngineName(_Text):
 
     name = "name"
 
-    def __init__(self, known: tuple[str, ...]) -> None:
+    def __init__(self, known: Collection[str]) -> None:
         self.known = known
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:

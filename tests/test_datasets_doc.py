@@ -12,10 +12,14 @@ from support.dataset_games import played
 from bot.cli.harvest import harvest
 from recordings.cli.datasets import COMMANDS
 from recordings.datasets.dataset_file import write_games
+from scraper.cli import install_browser
 from solver_server.cli.generate import generate
 
 TEXT = (Path(__file__).parents[1] / "docs" / "datasets.md").read_text(encoding="utf-8")
-UNTOLD = {"--token", "--browser", "--headed", "--headless", "--verbose"}  # as everywhere
+# Options that choose an engine or a browser: the same on every command, and told by its help.
+UNTOLD = {"--token", "--verbose", "--tables", "--no-tables", "--search-threads", "--site"} | {
+    name for option in install_browser.params for name in (*option.opts, *option.secondary_opts)
+}
 
 
 @pytest.mark.parametrize("command", [generate, harvest, *COMMANDS], ids=lambda command: command.name)

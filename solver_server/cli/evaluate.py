@@ -22,6 +22,7 @@ from solver_server.cli.options import (
     seed_option,
     threads_option,
 )
+from solver_server.engines import ENGINES
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Games:
     scheduler_option,
     seed_option,
 )
-@solver_options()
+@solver_options(engines=ENGINES)
 @json_option
 @json_lines_option
 def evaluate(options: Games, solver: SolverOptions, as_json: bool, json_lines: bool) -> None:

@@ -186,7 +186,8 @@ class DatasetOptions:
     "time_ms",
     "search_threads",
     default=DEFAULT_FOR_DATA,
-    engines=(*ENGINES, _GREEDY),
+    engines=ENGINES,
+    aliases=(_GREEDY,),
     default_depth=f"{_DEPTH}; composite 4; greedy 1",
 )
 @json_option

@@ -20,7 +20,7 @@ from solver_server.engines import ENGINES, default_for_play, engines_for
 
 @click.command(cls=Command)
 @click.argument("board", nargs=-1, required=True, metavar="BOARD")
-@solver_options(engines=tuple(ENGINES))
+@solver_options(engines=ENGINES)
 @json_option
 def hint(board: tuple[str, ...], solver: SolverOptions, as_json: bool) -> None:
     """Say which move an engine makes on BOARD, and how it values each direction.

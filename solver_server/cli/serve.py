@@ -77,7 +77,7 @@ class Listening:
         "--stop-with-stdin", is_flag=True, help="Stop when standard input ends; for a parent process."
     ),
 )
-@solver_options(engines=tuple(ENGINES))
+@solver_options(engines=ENGINES)
 @click.option("-v", "--verbose", count=True, help="Log what happens; -vv logs every frame.")
 @click.pass_context
 def serve(ctx: click.Context, listening: Listening, solver: SolverOptions, verbose: int) -> None:

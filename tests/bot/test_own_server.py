@@ -64,7 +64,7 @@ async def test_why_a_server_does_not_start_is_told(caplog: pytest.LogCaptureFixt
         SolverError, match=r"\(exit code 1\): depth 99 is out of range for engine '\w+'; expected"
     ):
         await OwnServer(["--depth", "99"]).ensure_running()
-    with pytest.raises(SolverError, match=r"\(exit code 2\): .*stockfish.*is not one of"):
+    with pytest.raises(SolverError, match=r"\(exit code 2\): .*stockfish.*is not an engine; expected one of"):
         await OwnServer(["--engine", "stockfish"]).ensure_running()
     assert caplog.records == []
 

@@ -232,7 +232,6 @@ def test_a_server_that_dies_in_mid_game_is_started_again(playing: tuple[subproce
         (["DEMO", "--server", "ws://127.0.0.1:1"], "ws://127.0.0.1:1"),
         (["DEMO", "--out", "FILE/below"], "below"),
         (["DEMO", "--browser", "/no/such/browser"], "/no/such/browser"),
-        (["DEMO", "--engine", "stockfish"], "stockfish"),
         (["DEMO", "--engine", "fast", "--depth", "99"], "99"),
         (["DEMO?size=5", "--engine", "composite"], "does not play boards of 5x5"),
     ],

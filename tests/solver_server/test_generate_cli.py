@@ -280,7 +280,7 @@ def test_ctrl_c_saves_what_was_played_and_resume_goes_on(
     games = list(read_games(output))
     assert [game.info.game_number for game in games] == list(range(len(games)))
     assert f"Total games: {len(games):,}" in report
-    assert "⏸ Interrupted: --resume goes on" in report
+    assert "⏸ Interrupted; --resume continues" in report
     assert not any(file.exists() for file in working_files(output))
     found = figures(output, "--seed", 1, "--max-moves", 20, "-g", len(games) + 2, "--resume")
     assert (found["played"], found["games"]) == (2, len(games) + 2)
@@ -374,10 +374,10 @@ def test_bad_usage_is_told_before_anything_is_touched(tmp_path: Path) -> None:
         ("--timestamp", "now"),
         ("-g", 0),
         ("--weights", tmp_path / "none"),
+        ("--engine", "nobody"),
     ):
         assert run(output, *words).exit_code == 2, words
     for words, message in (
-        (("--engine", "nobody"), "engine 'nobody' is unknown"),
         (("--engine", "composite", "--board", "5x5", "-d", 2), "does not play 5x5"),
         (("--engine", "greedy", "--board", "5x5"), "'ntuple' does not play 5x5"),
         (("-d", 99), "depth 99 is out of range"),

@@ -128,11 +128,10 @@ def test_an_interrupt_saves_and_exits_130(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ([], "give --episodes, --minutes or both"),
-        (["--episodes", "1", "--board", "3x3"], "no default network for 3x3"),
-        (["--episodes", "1", "--board", "3by3"], "no board size"),
-        (["--episodes", "1", "--stages", "100"], "'100' are no tiles"),
-        (["--episodes", "1", "--keep-sums", "0.1"], "--keep-sums is for --resume"),
-        (["--episodes", "1", "--starts-from", "1024"], "--starts-from is one tile, for --starts"),
+        (["--episodes", "1", "--board", "3by3"], "'3by3' is not a board size"),
+        (["--episodes", "1", "--stages", "100"], "'100' is not a list of tiles"),
+        (["--episodes", "1", "--keep-sums", "0.1"], "--keep-sums needs --resume"),
+        (["--episodes", "1", "--starts-from", "1024"], "--starts-from is one tile, and needs --starts"),
         (["--episodes", "1", "--starts", ".", "--starts-from", "64,128"], "--starts-from is one tile"),
         (["--episodes", "1", "--starts", ".", "--gif-dir", "gifs"], "leave it out with --starts"),
         (["--episodes", "1", "--resume", "x.n2048", "--network", "4x6"], "--network cannot be changed"),
@@ -142,6 +141,12 @@ def test_train_refuses_what_makes_no_sense(options: list[str], message: str) -> 
     run = CliRunner().invoke(train, options)
     assert run.exit_code == 2
     assert message in run.output
+
+
+def test_a_board_without_a_default_network_needs_cells() -> None:
+    run = CliRunner().invoke(train, ["--episodes", "1", "--board", "3x3"])
+    with pytest.raises(SolverError, match="no network is the default for 3x3 boards"):
+        raise run.exception or AssertionError
 
 
 def test_train_overwrites_no_other_run(tmp_path: Path) -> None:
