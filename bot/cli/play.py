@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import shlex
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
@@ -242,5 +243,8 @@ def summed_up(summaries: list[GameSummary], out: Path) -> str:
         f"{len(records)} games, {wins} won, {moves:,} moves, {moves / max(seconds, 1e-9):.0f} moves/s"
     )
     lines.append(f"recorded in {out / GAMES_FILE}")
-    lines += [f"GIF in {summary.gif}" for summary in summaries if summary.gif is not None]
+    gifs = [summary.gif for summary in summaries if summary.gif is not None]
+    lines += [f"GIF in {gif}" for gif in gifs]
+    if not gifs:
+        lines.append(f"draw it: bot2048 records gif {shlex.quote(str(out))}")
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import click
 
@@ -10,6 +11,7 @@ from command_line.command import Command
 from command_line.engine_options import solver_options
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
+from game2048.notation import MAX_CHARACTERS, read_board
 from game2048.solver_options import SolverOptions
 from game2048.wire import engine_for_size
 from solver_server import limits
@@ -18,17 +20,22 @@ from solver_server.engine import Decision, Limit
 from solver_server.engines import ENGINES, default_for_play, engines_for
 
 
-@click.command(cls=Command)
-@click.argument("board", nargs=-1, required=True, metavar="BOARD")
+@click.command(cls=Command, context_settings={"ignore_unknown_options": True})  # a board may begin with -
+@click.argument("board", nargs=-1, metavar="BOARD")
+@click.option(
+    "--exponents", is_flag=True, help="Read the numbers of BOARD as exponents: 11 is the tile 2048."
+)
 @solver_options(engines=ENGINES)
 @json_option
-def hint(board: tuple[str, ...], solver: SolverOptions, as_json: bool) -> None:
+def hint(board: tuple[str, ...], exponents: bool, solver: SolverOptions, as_json: bool) -> None:
     """Say which move an engine makes on BOARD, and how it values each direction.
 
-    BOARD is the tiles row by row, rows parted by /, 0 or . for an empty cell: "2 4 8 16 / . . 2 4 / . . . 2 /
-    . . . .".
+    BOARD is the tiles row by row, rows ending with /, and 0, . or - for an empty cell: "2 4 8 16 / . . 2 4 /
+    . . . 2 / . . . .". It may also be rows as JSON, one list of a square board, or hexadecimal exponents
+    (1234001200010000). Without BOARD, or with -, it is read from standard input. The board is printed as it was
+    understood.
     """
-    position = Board.from_text(" ".join(board))
+    position = read_board(_given(board), exponents=exponents)
     engines = engines_for(solver.weights, tables=solver.tables)
     infos = {name: spec.info for name, spec in engines.items()}
     default = default_for_play(weights=solver.weights)
@@ -37,22 +44,33 @@ def hint(board: tuple[str, ...], solver: SolverOptions, as_json: bool) -> None:
     limits.check(infos[name], limit)
     limits.check_board(infos[name], position)
     decision = engines[name].create(solver.search_threads).choose(position, limit)
-    click.echo(_as_json(decision, name) if as_json else _as_text(decision))
+    click.echo(_as_json(position, decision, name) if as_json else _as_text(position, decision))
 
 
-def _as_text(decision: Decision | None) -> str:
+def _given(words: tuple[str, ...]) -> str:
+    """Return the text of the board: of the arguments, else of standard input."""
+    if words and words != ("-",):
+        return " ".join(words)
+    text = "" if sys.stdin.isatty() else sys.stdin.read(MAX_CHARACTERS + 1)
+    if not text.strip():
+        raise click.UsageError("BOARD is missing; give it as an argument, or on standard input")
+    return text
+
+
+def _as_text(board: Board, decision: Decision | None) -> str:
     if decision is None:
-        return "game over: no direction changes this board"
+        return f"game over: no direction changes this board\n\n{board.pretty()}"
     lines = [str(decision.direction)]
     for direction in DIRECTIONS:
         value = decision.values.get(direction)
         lines.append(f"  {direction!s:<6} {'illegal' if value is None else format(value, '.4f'):>16}")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", board.pretty()])
 
 
-def _as_json(decision: Decision | None, engine: str) -> str:
+def _as_json(board: Board, decision: Decision | None, engine: str) -> str:
     if decision is None:
-        return json.dumps({"direction": None, "game_over": True, "engine": engine})
+        over = {"direction": None, "game_over": True, "engine": engine, "board": board.tiles()}
+        return json.dumps(over)
     return json.dumps(
         {
             "direction": str(decision.direction),
@@ -62,5 +80,6 @@ def _as_json(decision: Decision | None, engine: str) -> str:
             "depth": decision.depth,
             "nodes": decision.nodes,
             "elapsed_ms": decision.elapsed_ms,
+            "board": board.tiles(),
         }
     )

@@ -174,7 +174,8 @@ OPEN = "2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0"
 def test_hint_prints_the_move_and_the_four_values() -> None:
     result = solver("hint", "4 2 2 4 / 8 16 32 64 / 16 8 64 32 / 2 4 8 16", "--depth", "1")
     assert (result.returncode, result.stderr) == (0, "")
-    move, *values = result.stdout.splitlines()
+    move, *values, _, top, _, _, bottom = result.stdout.splitlines()
+    assert (top.split(), bottom.split()) == (["4", "2", "2", "4"], ["2", "4", "8", "16"])
     assert move in {"left", "right"}
     assert [line.split()[0] for line in values] == ["up", "right", "down", "left"]
     assert [line.split()[1] for line in values[::2]] == ["illegal", "illegal"]
@@ -191,9 +192,37 @@ def test_hint_prints_json() -> None:
     assert (told["game_over"], told["depth"]) == (False, 2)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["[[2,2],[4,8]]"],
+        ["[2,2,4,8]"],
+        ["2", "2", "4", "8"],
+        ["2,2,4,8"],
+        ["1123"],
+        ["--exponents", "1 1 / 2 3"],
+    ],
+)
+def test_hint_takes_a_board_in_any_notation_and_prints_it(words: list[str]) -> None:
+    told = json.loads(solver("hint", *words, "--engine", "fast", "--depth", "1", "--json").stdout)
+    assert told["board"] == [[2, 2], [4, 8]]
+    assert told["direction"] in {"left", "right"}
+
+
+def test_hint_takes_a_board_that_begins_with_a_dash_and_one_on_standard_input() -> None:
+    result = solver("hint", "- - / - 2", "--engine", "fast", "-d", "1", "--json")
+    assert json.loads(result.stdout)["board"] == [[0, 0], [0, 2]]
+    for words in ([], ["-"]):
+        piped = subprocess.run(
+            [sys.executable, "-m", "solver_server", "hint", *words, "--engine", "fast", "-d", "1", "--json"],
+            input="2 2\n4 8\n", capture_output=True, text=True, timeout=200, check=True,
+        )  # fmt: skip
+        assert json.loads(piped.stdout)["board"] == [[2, 2], [4, 8]]
+
+
 def test_hint_says_that_the_game_is_over() -> None:
     over = "2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2"
-    assert solver("hint", over).stdout == "game over: no direction changes this board\n"
+    assert solver("hint", over).stdout.startswith("game over: no direction changes this board\n\n")
     told = json.loads(solver("hint", over, "--json").stdout)
     assert (told["game_over"], told["direction"]) == (True, None)
 
