@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # imports numpy
 
 
 @dataclass(frozen=True, slots=True)
-class Games:
+class HarvestGames:
     """Which games `harvest` plays, and where they go.
 
     Attributes:
@@ -61,7 +61,7 @@ class Games:
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
 @gather(
     "run",
-    Games,
+    HarvestGames,
     "Games",
     click.option(
         "-g",
@@ -69,14 +69,14 @@ class Games:
         type=click.IntRange(1),
         default=10,
         show_default=True,
-        help="Games in the dataset at the end, of all pages together.",
+        help="HarvestGames in the dataset at the end, of all pages together.",
     ),
     click.option(
         "--tabs",
         type=click.IntRange(1, 64),
         default=2,
         show_default=True,
-        help="Games played at the same time.",
+        help="HarvestGames played at the same time.",
     ),
     goal_options,
     rate_option,
@@ -99,7 +99,7 @@ class Games:
 def harvest(
     ctx: click.Context,
     urls: tuple[str, ...],
-    run: Games,
+    run: HarvestGames,
     solver: SolverOptions,
     browser: BrowserOptions,
     site: Path | None,
@@ -139,7 +139,9 @@ def harvest(
         ctx.exit(130)
 
 
-async def _play(pages: dict[str, PageRecord], archive: Archive, run: Games, options: TabOptions) -> None:
+async def _play(
+    pages: dict[str, PageRecord], archive: Archive, run: HarvestGames, options: TabOptions
+) -> None:
     from bot.harvest import Harvest, real_tabs_and_solvers
     from bot.player import Goal
 

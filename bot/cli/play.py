@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # loads the browser driver
 
 
 @dataclass(frozen=True, slots=True)
-class Games:
+class PlayGames:
     """Which games `play` and `demo` play, and what they leave behind.
 
     Attributes:
@@ -65,7 +65,7 @@ def game_options(command: Any) -> Any:
     decorators = (
         gather(
             "run",
-            Games,
+            PlayGames,
             "Games",
             click.option(
                 "-g", "--games", type=click.IntRange(1), default=1, show_default=True, help="Games to play."
@@ -124,7 +124,7 @@ def play(url: str, **given: Any) -> None:
     click.option("--page-seed", type=click.IntRange(0), help="Seed of the page's spawns. [default: random]"),
 )
 @game_options
-def demo(page: dict[str, Any], run: Games, **given: Any) -> None:
+def demo(page: dict[str, Any], run: PlayGames, **given: Any) -> None:
     """Play on the demo page of this package; needs no network.
 
     Plays one game up to the 2048 tile, unless --until-tile or --max-moves say otherwise.
@@ -142,7 +142,7 @@ def demo(page: dict[str, Any], run: Games, **given: Any) -> None:
 
 def _options(
     url: str,
-    run: Games,
+    run: PlayGames,
     solver: SolverOptions,
     browser: BrowserOptions,
     gif: GifOptions | None,

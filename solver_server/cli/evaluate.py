@@ -26,7 +26,7 @@ from solver_server.engines import ENGINES
 
 
 @dataclass(frozen=True, slots=True)
-class Games:
+class EvaluatedGames:
     """Which games are played, and where.
 
     Attributes:
@@ -47,7 +47,7 @@ class Games:
 @click.command(cls=Command)
 @gather(
     "options",
-    Games,
+    EvaluatedGames,
     "Games",
     click.option(
         "-g", "--games", type=click.IntRange(1), default=100, show_default=True, help="Games to play."
@@ -60,7 +60,7 @@ class Games:
 @solver_options(engines=ENGINES)
 @json_option
 @json_lines_option
-def evaluate(options: Games, solver: SolverOptions, as_json: bool, json_lines: bool) -> None:
+def evaluate(options: EvaluatedGames, solver: SolverOptions, as_json: bool, json_lines: bool) -> None:
     """Let an engine play games; print how strong and how fast it was.
 
     It plays as in `play`: the same default engine, the same search. --depth 1 measures a network without

@@ -219,7 +219,7 @@ def generate(ctx: click.Context, options: DatasetOptions, solver: SolverOptions,
         interrupted, played = _play(plan, dataset, tally, interrupts, options)
         if tally.games or not interrupted:
             dataset.finish()
-    outcome = Outcome(plan, tally, played, time.perf_counter() - begun, interrupted)
+    outcome = Generated(plan, tally, played, time.perf_counter() - begun, interrupted)
     _report(outcome, options, as_json=as_json)
     if interrupted:
         ctx.exit(130)
@@ -312,7 +312,7 @@ def _in_lines(game: GameArrays, games: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Generated:
     """How a run of `generate` went.
 
     Attributes:
@@ -330,7 +330,7 @@ class Outcome:
     interrupted: bool
 
 
-def _report(outcome: Outcome, options: DatasetOptions, *, as_json: bool) -> None:
+def _report(outcome: Generated, options: DatasetOptions, *, as_json: bool) -> None:
     import msgspec
 
     from recordings.datasets.hub_card import write_card

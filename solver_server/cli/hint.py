@@ -32,8 +32,8 @@ def hint(board: tuple[str, ...], exponents: bool, solver: SolverOptions, as_json
 
     BOARD is the tiles row by row, rows ending with /, and 0, . or - for an empty cell: "2 4 8 16 / . . 2 4 /
     . . . 2 / . . . .". It may also be rows as JSON, one list of a square board, or hexadecimal exponents
-    (1234001200010000). Without BOARD, or with -, it is read from standard input. The board is printed as it was
-    understood.
+    (1234001200010000). Without BOARD, or with -, it is read from standard input. The board that was
+    understood is printed.
     """
     position = read_board(_given(board), exponents=exponents)
     engines = engines_for(solver.weights, tables=solver.tables)

@@ -28,7 +28,7 @@ _DOWNGRADED = {"32768": 15, "65536": 16}
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunLength:
     """How long a run lasts, and what it writes.
 
     Attributes:
@@ -175,7 +175,7 @@ def _what_is_learned(**given: Any) -> TrainingOptions:
 )
 @gather(
     "run",
-    Run,
+    RunLength,
     "Run",
     click.option(
         "--episodes", type=click.IntRange(1), help="Stop after this many games; restarts do not count."
@@ -200,7 +200,7 @@ def _what_is_learned(**given: Any) -> TrainingOptions:
     ),
 )
 @click.pass_context
-def train(ctx: click.Context, options: TrainingOptions, run: Run) -> None:
+def train(ctx: click.Context, options: TrainingOptions, run: RunLength) -> None:
     """Train an n-tuple network on games that it plays itself.
 
     Give --episodes, --minutes or both. Checkpoints and training.jsonl go into --out. Ctrl-C saves a

@@ -39,7 +39,7 @@ def plan_for(engine: str | None, weights: Path | None, size: Size | None, limit:
     if weights is None:
         size = size or STANDARD_SIZE
     else:
-        own = players.size_of(weights)
+        own = players.board_size_of(weights)
         if size not in (None, own):
             raise SolverError(f"{weights} plays {own} boards, not {size}; leave out --board, or give {own}")
         size = own

@@ -191,7 +191,7 @@ def _weights_of(plan: Plan) -> Path:
     return weights_for(*plan.size) if plan.weights is None else Path(plan.weights)
 
 
-def size_of(weights: Path) -> Size:
+def board_size_of(weights: Path) -> Size:
     """Return the size of the boards that a network is for.
 
     Raises:
