@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import logging
 import sys
 from typing import IO, Any
 
@@ -11,7 +10,9 @@ import click
 
 from command_line.gather import section_of
 from command_line.streams import make_streams_safe
-from game2048.errors import Error2048
+
+GENERAL = "Options"
+"""Heading of the options that are in no section."""
 
 CONTEXT_SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
@@ -66,6 +67,8 @@ class Program(Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
+        from game2048.errors import Error2048  # not needed for --help
+
         try:
             return super().invoke(ctx)
         except Error2048 as error:
@@ -123,7 +126,7 @@ def sections_of(command: click.Command, ctx: click.Context) -> dict[str, list[cl
         if isinstance(parameter, click.Option):
             title = section_of(parameter)
             (general if title is None else sections.setdefault(title, [])).append(parameter)
-    return {**sections, "Options": general}
+    return {**sections, GENERAL: general}
 
 
 def log_to_stderr(verbose: int) -> None:
@@ -132,6 +135,8 @@ def log_to_stderr(verbose: int) -> None:
     Args:
         verbose: how often ``-v`` was given.
     """
+    import logging  # not needed for --help
+
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
     logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger().setLevel(level)
@@ -154,7 +159,7 @@ def _rich_help(command: click.Command, ctx: click.Context) -> str:
     panels = [
         RichOptionPanel(title, options=[max(each.opts, key=len) for each in parameters])
         for title, parameters in sections_of(command, ctx).items()
-        if parameters
+        if parameters and title != GENERAL  # which is rich-click's own panel for all others
     ]
     drawn = kind(
         name=command.name,

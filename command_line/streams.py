@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import io
 import sys
-import unicodedata
 
 ERRORS = "bot2048.plain"
 """Beginning of the names of the error handlers that write signs plainly."""
@@ -53,6 +52,8 @@ def _in(character: str, encoding: str) -> str:
 
 
 def _without_marks(character: str) -> str:
+    import unicodedata  # a library of its own, seldom needed
+
     decomposed = unicodedata.normalize("NFKD", character)
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 

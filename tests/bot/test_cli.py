@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import subprocess
 import sys
@@ -93,3 +95,25 @@ def test_other_errors_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(main), "get_command", broken)
     assert CliRunner().invoke(main, ["told"]).exit_code == 1
     assert isinstance(CliRunner().invoke(main, ["bug"]).exception, ZeroDivisionError)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal is needed")
+def test_on_a_terminal_help_names_each_option_once() -> None:
+    import pty
+
+    read, write = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bot.cli.main", "hint", "--help"],
+        stdin=write, stdout=write, stderr=write, env={**os.environ, "COLUMNS": "100", "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(write)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end of a pseudo-terminal
+        while piece := os.read(read, 65536):
+            shown += piece
+    os.close(read)
+    assert process.wait(60) == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode("utf-8"))
+    for option in ("--engine", "--depth", "--json", "--help"):
+        assert len(re.findall(rf"^\s+(?:-\w\s+)?{option}\b", text, re.MULTILINE)) == 1, text
+    assert text.index("Engine:") < text.index("--engine") < text.index("Options:") < text.index("--json")
