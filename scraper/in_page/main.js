@@ -1,0 +1,15 @@
+// All that Python calls by name: see scraper/chromium/isolated_world.py.
+
+export { directionButtons, isButtonAt } from "./buttons.js";
+export {
+  choose,
+  findObstacles,
+  isLively,
+  loneField,
+  pageText,
+  readyState,
+  saysLoading,
+} from "./obstacles.js";
+export { attachTo, awaitChange, awaitSettled, awaitSlide, look, region, skip } from "./probe.js";
+export { outlineOf } from "./report_outline.js";
+export { scrolling } from "./window.js";

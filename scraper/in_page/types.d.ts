@@ -1,0 +1,185 @@
+// The shapes that the scripts in this folder exchange with each other and with Python.
+
+/** A board as a reader sees it in one moment. */
+export interface RawReading {
+  rows: number;
+  columns: number;
+  /** Face values row by row, 0 for empty; NaN for a tile that could not be read; below 0 for an unknown look. */
+  cells: number[];
+  /** False while something in the picture contradicts itself, such as tiles on top of each other. */
+  sure: boolean;
+  /** The score's decimal digits. */
+  score: string | null;
+  best: string | null;
+  /** Whether the page shows a message of the win. */
+  won: boolean;
+  /** Whether the page shows a message of the end. */
+  over: boolean;
+  /** True while tiles are seen to move: such a board is believed only after a longer rest. */
+  moving?: boolean;
+  /** True while two equal tiles lie in one cell: what they make may be yet to come. */
+  merging?: boolean;
+  /** A key for the look of each cell, where values are learned. */
+  looks?: string[] | null;
+  /** True where the page shows another board of that size, so that this may be the wrong one. */
+  rivals?: boolean;
+  /** Numbers on tiles that no tile of 2048 bears. */
+  odd?: number[];
+}
+
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** What reads one board. */
+export interface Reader {
+  read(): RawReading;
+  /** Whether its board is still there; without this it is found anew at every look. */
+  isAlive?(): boolean;
+  /** Where the board is in its frame. */
+  region?(): Box;
+  /** Find another board from now on. */
+  skip?(): void;
+  unskip?(): void;
+  /** What else to watch for changes: documents and shadow roots. */
+  roots?(): Node[];
+  /** Take in the face values of looks, and whether tiles show the power of 2. */
+  learn?(labels: Record<string, number> | undefined, ranks: boolean | undefined): void;
+}
+
+/** Why a board that was seen is not one of 2048. */
+export interface Refusal {
+  why: string;
+}
+
+/** A way of finding boards of one kind in the document. */
+export type Find = () => Reader | Refusal | null;
+
+/** A box of the page by its centre. */
+export interface Point {
+  element: Element;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+/** Boxes of one size. */
+export interface Group {
+  w: number;
+  h: number;
+  points: Point[];
+}
+
+/** Cells in an even rectangle: the centre of the first, the distances between centres, the size of a cell. */
+export interface Lattice {
+  x: number;
+  y: number;
+  px: number;
+  py: number;
+  w: number;
+  h: number;
+  rows: number;
+  columns: number;
+  boxes: Point[];
+  /** All boxes of the page that were looked at. */
+  allBoxes?: Point[];
+  /** The element that the cells divide evenly, where no cells are drawn. */
+  around?: Element;
+}
+
+/** What is the same before and after the number on every tile. */
+export interface Dress {
+  before: string;
+  after: string;
+}
+
+export interface LatticeBoard {
+  lattice: Lattice;
+  /** The element that holds all of the board. */
+  scope: Element;
+  /** Where that was when the board was found. */
+  home: DOMRect;
+  prefix: string | null;
+  dress: Dress | null;
+  /** Text smaller than this names the cell. */
+  leastFont?: number;
+  odd?: number[];
+  ranked?: boolean;
+  /** Leave the colour of the ground out of the looks. */
+  bare?: boolean;
+  rivals?: boolean;
+  isTurned?: boolean;
+  /** Known by the order of its elements. */
+  structured?: boolean;
+  isFlat?: boolean;
+  /** Written as text. */
+  written?: boolean;
+}
+
+/** The values in each cell, and what else was noticed. */
+export interface CellValues {
+  stacks: number[][];
+  odd: number[];
+  moving: boolean;
+}
+
+/** The [board] table of a site profile; see docs/pages.md. */
+export interface SiteBoard {
+  selector: string;
+  tile: string;
+  rows: number;
+  columns: number;
+  value: string;
+  pattern: string | null;
+  ranks: boolean;
+  score: string | null;
+}
+
+/** What Python asks for with awaitSettled. */
+export interface SettledRequest {
+  quiet: number;
+  cap: number;
+  fresh?: boolean;
+  unblocked?: boolean;
+  labels?: Record<string, number>;
+  ranks?: boolean;
+}
+
+/** Which tiles spawn on the page, and how many. */
+export interface SpawnRule {
+  values: number[];
+  least: number;
+  most: number;
+}
+
+/** What Python asks for with awaitSlide. */
+export interface SlideRequest {
+  before: number[];
+  afters: number[][];
+  spawn?: SpawnRule | null;
+  score: string | null;
+  keys: number;
+  trusting: boolean;
+  quiet: number;
+  idle: number;
+  quietOther: number;
+  cap: number;
+  labels?: Record<string, number>;
+  ranks?: boolean;
+}
+
+/** What the waits resolve to. */
+export interface Report {
+  outcome: "settled" | "moving" | "gone" | "slid" | "unchanged" | "other";
+  reading: RawReading | null;
+  /** The first board that would have been accepted in trust. */
+  early: number[] | null;
+  /** The cells when the last arrow key arrived, before the page saw it. */
+  atKey: number[] | null;
+  keysSeen: number;
+  name: string | null;
+}
