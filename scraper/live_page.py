@@ -9,6 +9,7 @@ from playwright.async_api import Frame, Page
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import PageError
+from scraper.in_page.worlds import PageScripts
 from scraper.moves.confirmation import Confirmation
 from scraper.moves.mover import Mover
 from scraper.moves.outcome import MoveOutcome
@@ -88,6 +89,11 @@ class LivePage:
     def tab(self) -> Page:
         """The page of Playwright."""
         return self._tab
+
+    @property
+    def scripts(self) -> PageScripts:
+        """Our scripts in the page."""
+        return self._parts.scripts
 
     async def region(self) -> Region | None:
         """Return where the board is in the window, once it has been found."""

@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from game2048.errors import PageError
 from scraper.chromium.launch import VIEWPORT, BrowserOptions, open_context, open_contexts
+from scraper.in_page.bundle import bundle
 from scraper.live_page import LivePage
 from scraper.report import write_report
 from scraper.site_profile import SiteProfile
@@ -20,13 +21,6 @@ from scraper.wait_times import WaitTimes
 logger = logging.getLogger(__name__)
 
 ANIMATION_RATE = 1000
-OPEN_SHADOWS = """{
-  const attach = Element.prototype.attachShadow;
-  Element.prototype.attachShadow = function (options) {
-    return attach.call(this, { ...options, mode: "open" });
-  };
-}"""
-"""Boards in closed shadow roots are read like those in open ones."""
 
 
 @contextlib.asynccontextmanager
@@ -137,7 +131,7 @@ async def _prepared(
         session = await context.new_cdp_session(page)
         await session.send("Animation.setPlaybackRate", {"playbackRate": ANIMATION_RATE})
     context.on("page", _close_popup)
-    await page.add_init_script(OPEN_SHADOWS)
+    await page.add_init_script(bundle("open_shadows.js"))
     return LivePage(page, waits=waits, site=site)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -38,11 +37,10 @@ async def write_report(page: LivePage, folder: Path, why: str) -> None:
     parts = urlsplit(page.url)
     region = await page.region()
     seen: list[Any] = []
-    script = (resources.files(__package__) / "report_outline.js").read_text(encoding="utf-8")
     box = None if region is None else [region.x, region.y, region.width, region.height]
     for frame in page.tab.frames:
         with contextlib.suppress(PlaywrightError):
-            seen.append(await frame.evaluate(script, box if frame is page.frame else None))
+            seen.append(await page.scripts.call(frame, "outlineOf", box if frame is page.frame else None))
     report = {
         "why": why.replace(page.url, f"{parts.scheme}://{parts.netloc}/…") if page.url else why,
         "site": f"{parts.scheme}://{parts.netloc}",

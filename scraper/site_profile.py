@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -82,31 +80,11 @@ class SiteProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         }
         return dataclasses.replace(usual, **given)
 
-    def reader(self) -> SiteReader:
+    def reader(self) -> ScriptReader:
         """Make the reader of the board that the profile describes."""
         assert self.board is not None
-        return SiteReader(
-            "site-profile",
-            f"the board of the site's profile, {self.board.selector}",
-            "site.js",
-            board=self.board,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class SiteReader(ScriptReader):
-    """The reader of the board that a profile describes.
-
-    Attributes:
-        board: the description.
-    """
-
-    board: BoardProfile | None = None
-
-    def script(self) -> str:
-        """The text of the script."""
-        text = ScriptReader.script(self)
-        return f"({text})({json.dumps(msgspec.to_builtins(self.board))})"
+        looks_for = f"the board of the site's profile, {self.board.selector}"
+        return ScriptReader("site-profile", looks_for, profile=msgspec.to_builtins(self.board))
 
 
 def read_profile(path: Path) -> SiteProfile:

@@ -18,6 +18,7 @@ from scraper.detection.page_script import ScriptEye
 from scraper.detection.reader_list import ReaderList
 from scraper.detection.traffic import LONGEST_LOAD_S, Traffic
 from scraper.eye import BoardEye
+from scraper.in_page.worlds import PageScripts
 from scraper.readers import PIXELS
 from scraper.readers.canvas import CanvasEye
 from scraper.region import Region
@@ -40,13 +41,6 @@ LIFELESS_AFTER_S = 1.0
 """A page without a board on which nothing has changed for so long is waited for less."""
 LIFELESS = 0.7
 """How much less."""
-LIVELY = """() => {
-  const isEndless = (animation) =>
-    animation.playState === "running" && animation.effect?.getComputedTiming().endTime === Infinity;
-  return document.querySelector("canvas, iframe, video, object, embed") !== null ||
-    document.getAnimations().some(isEndless);
-}"""
-SAYS_2048 = "() => /2048/.test(document.title + ' ' + (document.body?.innerText ?? ''))"
 STARTED_S = 2.5
 """So long what has been clicked away may take to give way to a board."""
 OWED_S = 1.5
@@ -57,17 +51,6 @@ LOADING = (
 )
 MOST_BESIDE_LOADING = 400
 """Where more letters are shown, what is loading is something beside the game."""
-SAYS_LOADING = """([pattern, most]) => {
-  if ((document.body?.innerText ?? "").length > most) return false;
-  const word = new RegExp(pattern, "iu");
-  const seen = { opacityProperty: true, visibilityProperty: true };
-  const says = (element) =>
-    element.localName === "progress" ||
-    (element.childElementCount <= 2 && element.textContent.length < 60 &&
-      word.test(element.textContent.trim()));
-  return [...document.querySelectorAll("body, body *:not(script, style)")].some(
-    (element) => says(element) && element.checkVisibility(seen));
-}"""
 
 
 class Finder:
@@ -75,18 +58,27 @@ class Finder:
 
     Args:
         page: a page of Playwright.
+        scripts: ours, in the page.
         readers: the ways of reading boards to try.
         obstacles: what may stand before the game.
         waits: how long to wait for what.
     """
 
-    def __init__(self, page: Page, readers: ReaderList, obstacles: Obstacles, waits: WaitTimes) -> None:
+    def __init__(
+        self,
+        page: Page,
+        scripts: PageScripts,
+        readers: ReaderList,
+        obstacles: Obstacles,
+        waits: WaitTimes,
+    ) -> None:
         self._page = page
+        self._scripts = scripts
         self._readers = readers
         self._obstacles = obstacles
         self._waits = waits
-        self._script = ScriptEye(page, readers, waits)
-        self._canvas = CanvasEye(page, waits)
+        self._script = ScriptEye(page, scripts, readers, waits)
+        self._canvas = CanvasEye(page, scripts, waits)
         self._eye: BoardEye = self._script
         """What sees the board, or saw it last."""
         self._skips = 0
@@ -270,7 +262,7 @@ class Finder:
         if asyncio.get_running_loop().time() - self._changed_at < LIFELESS_AFTER_S:
             return True
         with contextlib.suppress(PlaywrightError):
-            return await self._page.evaluate(LIVELY) is True
+            return await self._scripts.call(self._page.main_frame, "isLively") is True
         return True
 
     async def _still_loads(self, waited: float) -> bool:
@@ -285,14 +277,14 @@ class Finder:
             return False
         for frame in self._page.frames:
             with contextlib.suppress(PlaywrightError):
-                if await frame.evaluate(SAYS_LOADING, [LOADING, MOST_BESIDE_LOADING]):
+                if await self._scripts.call(frame, "saysLoading", LOADING, MOST_BESIDE_LOADING):
                     return True
         return False
 
     async def _is_loaded(self, waited: float) -> bool:
         """Whether the page has loaded, but for what other sites owe it for too long."""
         with contextlib.suppress(PlaywrightError):
-            state = await self._page.evaluate("document.readyState")
+            state = await self._scripts.call(self._page.main_frame, "readyState")
             return state == "complete" or (
                 state == "interactive" and waited > OWED_S and not self._traffic.is_busy
             )
@@ -307,7 +299,7 @@ class Finder:
     async def _press_unseen(self, key: str) -> bool:
         """Press a key on a page that says that it is 2048: some show nothing until the first move."""
         with contextlib.suppress(PlaywrightError):
-            if await self._page.evaluate(SAYS_2048) is True:
+            if await self._scripts.call(self._page.main_frame, "says", "2048") is True:
                 return await self._press(key)
         return False
 

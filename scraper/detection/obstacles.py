@@ -6,7 +6,6 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from importlib import resources
 
 import msgspec
 from playwright.async_api import Error as PlaywrightError
@@ -21,31 +20,22 @@ from scraper.detection.button_texts import (
     WON,
 )
 from scraper.detection.page_script import place_in_window
+from scraper.in_page.worlds import PageScripts
 from scraper.reading import Status
 
 logger = logging.getLogger(__name__)
 
 MOST_PAGES = 8
 """A guide that lies over the game has so many pages at most."""
-NAMELESS = """() => {
-  const seen = { opacityProperty: true, visibilityProperty: true };
-  const fields = [...document.querySelectorAll("input:not([type]), input[type=text]")].filter(
-    (field) => !field.value && !field.readOnly && !field.disabled && field.checkVisibility(seen));
-  return fields.length === 1 ? fields[0] : null;
-}"""
 PLAYER_NAME = "Player"
-CHOOSE_SIZE = """(pattern) => {
-  const wanted = new RegExp(pattern, "iu");
-  const seen = { opacityProperty: true, visibilityProperty: true };
-  for (const field of document.querySelectorAll("select")) {
-    const option = [...field.options].find((one) => wanted.test(one.text) && !one.selected);
-    if (!option || field.disabled || !field.checkVisibility(seen)) continue;
-    option.selected = true;
-    for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
-    return true;
-  }
-  return false;
-}"""
+MOST_TEXT = 20_000
+"""So many letters of a page are read to learn what it says."""
+
+
+class _Place(msgspec.Struct, frozen=True):
+    x: float
+    y: float
+
 
 
 class FoundButton(msgspec.Struct, frozen=True):
@@ -63,6 +53,7 @@ class Obstacles:
     """The obstacles of one page: what was clicked already is not clicked again."""
 
     page: Page
+    scripts: PageScripts
     taken: list[str] = field(default_factory=list)
 
     def forget(self) -> None:
@@ -116,9 +107,10 @@ class Obstacles:
         """Fill in the only field of the page, which may ask for a name; return whether there is one."""
         for frame in self.page.frames:
             with contextlib.suppress(PlaywrightError):
-                field = (await frame.evaluate_handle(NAMELESS)).as_element()
-                if field is not None:
-                    await field.fill(PLAYER_NAME, timeout=1000)
+                place: _Place | None = await self.scripts.call(frame, "loneField", into=_Place | None)
+                if place is not None:
+                    await self.page.mouse.click(*await place_in_window(frame, place.x, place.y))
+                    await self.page.keyboard.insert_text(PLAYER_NAME)
                     self.taken.clear()
                     return True
         return False
@@ -127,7 +119,7 @@ class Obstacles:
         """Choose a size from a list where none is chosen yet; return whether there was one."""
         for frame in self.page.frames:
             with contextlib.suppress(PlaywrightError):
-                if await frame.evaluate(CHOOSE_SIZE, LISTED_SIZE) is True:
+                if await self.scripts.call(frame, "choose", LISTED_SIZE) is True:
                     self.taken.clear()
                     return True
         return False
@@ -137,17 +129,18 @@ class Obstacles:
         text = ""
         for frame in self.page.frames:
             with contextlib.suppress(PlaywrightError):
-                text += "\n" + str(await frame.evaluate("document.body?.innerText ?? ''"))[:20_000]
+                text += "\n" + await self.scripts.call(frame, "pageText", MOST_TEXT, into=str)
         return status_said(text)
 
     async def _find(
         self, frame: Frame, pattern: str, taboo: str, *, modal: bool, leave: bool
     ) -> list[FoundButton]:
-        script = (resources.files(__package__) / "obstacles.js").read_text(encoding="utf-8")
-        with contextlib.suppress(PlaywrightError, msgspec.ValidationError):
+        with contextlib.suppress(PlaywrightError, msgspec.DecodeError):
             wanted = {"pattern": pattern, "taboo": taboo, "taken": self.taken, "modal": modal, "leave": leave}
-            raw = await frame.evaluate(script, wanted)
-            return msgspec.convert(raw, list[FoundButton], strict=False)
+            found: list[FoundButton] = await self.scripts.call(
+                frame, "findObstacles", wanted, into=list[FoundButton]
+            )
+            return found
         return []
 
     async def click(self, frame: Frame, found: FoundButton) -> bool:

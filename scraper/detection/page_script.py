@@ -8,33 +8,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
-from importlib import resources
 from typing import Annotated
 
 import msgspec
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Frame, JSHandle, Page
+from playwright.async_api import Frame, Page
 
 from game2048.errors import PageError
 from scraper.chromium.driver_errors import first_line, page_lost, page_silent
 from scraper.detection.reader_list import ReaderList
 from scraper.eye import DocumentGoneError, Explains, SettleQuestion, Sighting, SlideQuestion
-from scraper.readers import BoardReader
+from scraper.in_page.worlds import DocumentLostError, FrameScripts, PageScripts
 from scraper.region import Region
 from scraper.wait_times import WaitTimes
 
 logger = logging.getLogger(__name__)
 
-DOCUMENT_GONE = re.compile(
-    r"context was destroyed|cannot find context|disposed|detached|navigat", re.IGNORECASE
-)
-"""What the browser driver says when a page loads anew under a question; it has no other sign of it."""
-MAX_ANSWER = 65_536
 QUICK_S = 2
 """How long a question that needs no waiting may take."""
-# As text: the browser driver takes 2 ms a move to check and wrap the same as values.
-_ASK = "(probe, [method, request]) => probe[method](JSON.parse(request)).then(JSON.stringify)"
 
 
 class _Sought(msgspec.Struct, frozen=True):
@@ -54,23 +45,25 @@ class ScriptEye:
 
     Args:
         page: a page of Playwright.
+        scripts: ours, in the page.
         readers: the ways of reading boards to try.
         waits: how long to wait for what.
     """
 
     name = "the page's elements"
 
-    def __init__(self, page: Page, readers: ReaderList, waits: WaitTimes) -> None:
+    def __init__(self, page: Page, scripts: PageScripts, readers: ReaderList, waits: WaitTimes) -> None:
         self._page = page
+        self._scripts = scripts
         self._readers = readers
         self._waits = waits
-        self._script = _script_of(readers.of_elements)
-        self._handle: JSHandle | None = None
+        self._board: FrameScripts | None = None
+        """Our scripts in the document in which the board was found."""
         self._crashed = False
         self._frame: Frame = page.main_frame
         self._keys_seen = 0
         """How many keys had reached the board's document at the last answer."""
-        self._watching: JSHandle | None = None
+        self._watching: FrameScripts | None = None
         page.on("crash", self._note_crash)
 
     def _note_crash(self, page: Page) -> None:
@@ -84,7 +77,7 @@ class ScriptEye:
     @property
     def has_board(self) -> bool:
         """Whether a board has been found, and its document is not known to have gone."""
-        return self._handle is not None
+        return self._board is not None
 
     @property
     def is_gone(self) -> bool:
@@ -93,7 +86,7 @@ class ScriptEye:
 
     def forget(self) -> None:
         """Look for the board anew before the next question."""
-        self._handle = None
+        self._board = None
         self._keys_seen = 0
 
     def look_closer(self) -> bool:
@@ -111,41 +104,31 @@ class ScriptEye:
         return await self._ask("awaitSlide", question, cap)
 
     async def _ask(self, method: str, question: SettleQuestion | SlideQuestion, cap: int) -> Sighting:
-        handle = self._handle
-        if handle is None:
+        board = self._board
+        if board is None:
             raise DocumentGoneError
         request = msgspec.to_builtins(question) | {"cap": cap, "keys": self._keys_seen}
         try:
             async with asyncio.timeout((cap + self._waits.answer) / 1000):
-                raw = await handle.evaluate(_ASK, [method, msgspec.json.encode(request).decode()])
+                sighting: Sighting = await board.call(method, request, into=Sighting)
         except TimeoutError as error:
             raise page_silent(self._page.url) from error
         except PlaywrightError as error:
             self.forget()
             if self.is_gone:
                 raise page_lost(self._page.url, error) from error
-            if DOCUMENT_GONE.search(error.message):
+            if isinstance(error, DocumentLostError):
                 raise DocumentGoneError from error
             raise PageError(
-                f"reading the board of {self._page.url} failed inside the page: {first_line(error)}; "
-                "its scripts interfere with reading it",
+                f"reading the board of {self._page.url} failed inside the page: {first_line(error)}",
                 url=self._page.url,
             ) from error
-        sighting = self._decode(raw)
+        except msgspec.DecodeError as error:
+            raise PageError(
+                f"{self._page.url} shows a board that cannot be one of 2048: {error}", url=self._page.url
+            ) from error
         self._keys_seen = sighting.keys_seen
         return sighting
-
-    def _decode(self, raw: object) -> Sighting:
-        try:
-            if not isinstance(raw, str) or len(raw) > MAX_ANSWER:
-                raise msgspec.ValidationError(f"expected at most {MAX_ANSWER} characters of JSON")
-            return msgspec.json.decode(raw, type=Sighting)
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise PageError(
-                f"{self._page.url} gave an answer that its board could not have: {error}; "
-                "its scripts interfere with reading it",
-                url=self._page.url,
-            ) from error
 
     # -- finding the board --------------------------------------------------------------------------------
 
@@ -159,49 +142,52 @@ class ScriptEye:
             return False
         if not weak:
             self._readers.reasons.clear()
-        handles = [(frame, handle) for frame in self._page.frames if (handle := await self._put_into(frame))]
-        seen = await self._first_to_see(names, handles)
+        documents = [
+            (frame, scripts) for frame in self._page.frames if (scripts := await self._scripts_in(frame))
+        ]
+        seen = await self._first_to_see(names, documents)
         if seen not in (None, names[0]):
             # The page may have drawn its board after the better readers were asked.
-            seen = await self._first_to_see(names, handles)
+            seen = await self._first_to_see(names, documents)
         if seen is None:
-            self._watching = handles[0][1] if handles else None
+            self._watching = documents[0][1] if documents else None
             return False
         logger.info("the board is read by %s", seen)
         return True
 
-    async def _first_to_see(self, names: list[str], handles: list[tuple[Frame, JSHandle]]) -> str | None:
+    async def _first_to_see(
+        self, names: list[str], documents: list[tuple[Frame, FrameScripts]]
+    ) -> str | None:
         """Ask readers in their order, each in all frames, and stay with the first one that sees a board."""
         for name in names:
-            for frame, handle in handles:
-                if await self._sees_board(handle, name):
-                    self._frame, self._handle, self._keys_seen = frame, handle, 0
+            for frame, scripts in documents:
+                if await self._sees_board(scripts, name):
+                    self._frame, self._board, self._keys_seen = frame, scripts, 0
                     return name
         return None
 
-    async def _put_into(self, frame: Frame) -> JSHandle | None:
+    async def _scripts_in(self, frame: Frame) -> FrameScripts | None:
         with contextlib.suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(QUICK_S):
-                return await frame.evaluate_handle(self._script)
+                return await self._scripts.of(frame)
         return None
 
-    async def _sees_board(self, handle: JSHandle, name: str) -> bool:
-        with contextlib.suppress(PlaywrightError, TimeoutError, msgspec.ValidationError):
+    async def _sees_board(self, scripts: FrameScripts, name: str) -> bool:
+        with contextlib.suppress(PlaywrightError, TimeoutError, msgspec.DecodeError):
             async with asyncio.timeout(QUICK_S):
-                raw = await handle.evaluate("(probe, name) => probe.attachTo([name])", name)
-                sought = msgspec.convert(raw, _Sought)
+                site = self._readers.profile_for(name)
+                sought: _Sought = await scripts.call("attachTo", name, site, into=_Sought)
                 self._readers.reasons.update(sought.reasons)
                 return sought.found
         return False
 
     async def region(self) -> Region | None:
         """Return where the board is in the window; ``None`` if its reader cannot tell."""
-        with contextlib.suppress(PlaywrightError, TimeoutError, msgspec.ValidationError):
+        with contextlib.suppress(PlaywrightError, TimeoutError, msgspec.DecodeError):
             async with asyncio.timeout(QUICK_S):
-                raw = await self._handle.evaluate("(probe) => probe.region()") if self._handle else None
-                if raw is None:
-                    return None
-                box = msgspec.convert(raw, _Box, strict=False)
+                box: _Box | None = await self._board.call("region", into=_Box | None) if self._board else None
+            if box is None:
+                return None
             x, y = await place_in_window(self._frame, box.x, box.y)
             return Region(x, y, box.width, box.height)
         return None
@@ -210,9 +196,7 @@ class ScriptEye:
         """Leave this board for another that the same reader sees; return whether there is one."""
         with contextlib.suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(QUICK_S):
-                return self._handle is not None and bool(
-                    await self._handle.evaluate("(probe) => probe.skip()")
-                )
+                return self._board is not None and await self._board.call("skip") is True
         return False
 
     async def await_change(self) -> bool:
@@ -226,7 +210,7 @@ class ScriptEye:
                 await self._page.wait_for_event("framenavigated", timeout=250)
                 return True
             async with asyncio.timeout(1):
-                return await self._watching.evaluate("(probe) => probe.awaitChange(250)") is True
+                return await self._watching.call("awaitChange", 250) is True
         return False
 
 
@@ -237,9 +221,3 @@ async def place_in_window(frame: Frame, x: float, y: float) -> tuple[float, floa
         if box is not None:
             return x + box["x"], y + box["y"]
     return x, y
-
-
-def _script_of(readers: tuple[BoardReader, ...]) -> str:
-    script = (resources.files(__package__) / "page_script.js").read_text(encoding="utf-8")
-    finders = ",\n".join(f"{{ name: {reader.name!r}, find: ({reader.script()}) }}" for reader in readers)
-    return f"() => (\n{script}\n)([\n{finders}\n])"

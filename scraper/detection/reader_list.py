@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from game2048.errors import PageError
 from scraper.eye import Sighting
 from scraper.readers import PIXELS, BoardReader
@@ -35,6 +37,10 @@ class ReaderList:
             for reader in self.of_elements
             if reader.traits.weak is weak and reader.name not in self.given_up
         ]
+
+    def profile_for(self, name: str) -> Mapping[str, object] | None:
+        """Return what a site's profile says of the board, for the reader that follows it."""
+        return self._by_name[name].profile
 
     def exclude(self, name: str, why: str) -> None:
         """Do not believe this reader any more on this page."""

@@ -8,6 +8,7 @@ export {
   loneField,
   pageText,
   readyState,
+  says,
   saysLoading,
 } from "./obstacles.js";
 export { attachTo, awaitChange, awaitSettled, awaitSlide, look, region, skip } from "./probe.js";

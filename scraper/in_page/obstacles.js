@@ -164,6 +164,13 @@ export const choose = (pattern) => {
  */
 export const pageText = (most) => (document.body?.innerText ?? "").slice(0, most);
 
+/**
+ * Whether the page or its title shows a text.
+ *
+ * @param {string} text
+ */
+export const says = (text) => `${document.title} ${document.body?.innerText ?? ""}`.includes(text);
+
 // -- loading ---------------------------------------------------------------------------------------------
 
 /** How far the page has loaded: "loading", "interactive" or "complete". */

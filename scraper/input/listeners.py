@@ -17,18 +17,11 @@ TOUCH = frozenset({"touchstart", "touchend", "touchmove", "pointerdown", "pointe
 ANYHOW: frozenset[str] = frozenset()
 """Buttons of forms and links do their work where nothing listens; it is soon seen whether there are any."""
 
-OURS = "keysSeen += 1"
-"""In the text of the listener of ``page_probe.js``."""
 _GROUP = "listeners"
-
-
-class _Handler(msgspec.Struct, frozen=True):
-    description: str = ""
 
 
 class _Listener(msgspec.Struct, frozen=True):
     type: Annotated[str, msgspec.Meta(max_length=200)]
-    handler: _Handler | None = None
 
 
 class _Found(msgspec.Struct, frozen=True):
@@ -62,4 +55,4 @@ async def _kinds_on(session: CDPSession, name: str, depth: int) -> set[str]:
     finally:
         await session.send("Runtime.releaseObjectGroup", {"objectGroup": _GROUP})
     found = msgspec.convert(told, _Found)
-    return {one.type for one in found.listeners if not (one.handler and OURS in one.handler.description)}
+    return {one.type for one in found.listeners}  # those of the page's own world: ours are not among them

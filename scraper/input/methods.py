@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+import msgspec
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
@@ -21,6 +22,7 @@ from game2048.direction import Direction
 from scraper.detection.button_texts import CONSENT, KEEP_GOING, START
 from scraper.detection.obstacles import Obstacles
 from scraper.detection.page_script import place_in_window
+from scraper.in_page.worlds import PageScripts
 from scraper.input.listeners import ANYHOW, KEYS, MOUSE, TOUCH, heard_by
 from scraper.input.pace import KeyPace
 from scraper.region import Region
@@ -46,38 +48,9 @@ HOLD_S = 0.06
 """How long a key is held for pages that look at the keys now and then."""
 FOCUSED = 2
 """After so many tries the board has the focus, and what the page listens to has had time to be put up."""
+_Places = dict[str, tuple[float, float]]
 REACH = 0.3
 """How far a drag or swipe goes, as a share of the board."""
-
-IS_BUTTON = "([x, y]) => !!document.elementFromPoint(x, y)?.closest('button, a, [role=button], input')"
-FIND_BUTTONS = """(patterns) => {
-  const found = {};
-  const look = (root) => {
-    for (const element of root.querySelectorAll("*")) {
-      if (element.shadowRoot) look(element.shadowRoot);
-      if (element.childElementCount > 3) continue;
-      const isButton = element.matches(`button, [role=button], input[type=button], [onclick], a, img, svg,
-        [class*=btn], [class*=arrow], [class*=button]`);
-      if (!isButton && getComputedStyle(element).cursor !== "pointer") continue;
-      if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
-      const says = [element.innerText || element.value || "", element.getAttribute("aria-label") ?? "",
-        element.title ?? "", element.alt ?? "", element.id, element.getAttribute("class") ?? "",
-        ...Object.values(element.dataset)];
-      const box = element.getBoundingClientRect();
-      if (box.width < 8 || box.height < 8 || box.width > 300 || box.height > 200) continue;
-      for (const [direction, pattern] of Object.entries(patterns)) {
-        const wanted = new RegExp(pattern, "iu");
-        if (!found[direction] && says.some((text) => text.trim().length < 40 && wanted.test(text.trim()))) {
-          if (box.top < 0 || box.bottom > innerHeight) element.scrollIntoView({ block: "center" });
-          const now = element.getBoundingClientRect();
-          found[direction] = [now.left + now.width / 2, now.top + now.height / 2];
-        }
-      }
-    }
-  };
-  look(document);
-  return Object.keys(found).length === 4 ? found : null;
-}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +87,7 @@ class PageInput:
 
     Args:
         page: a page of Playwright.
+        scripts: ours, in the page.
         obstacles: what may stand before the game.
         region: where the board is.
         only: the names of the methods to use, for a site that is known; ``None`` for all.
@@ -122,11 +96,13 @@ class PageInput:
     def __init__(
         self,
         page: Page,
+        scripts: PageScripts,
         obstacles: Obstacles,
         region: Callable[[], Awaitable[Region | None]],
         only: tuple[str, ...] | None = None,
     ) -> None:
         self._page = page
+        self._scripts = scripts
         self._obstacles = obstacles
         self._region = region
         self._session: CDPSession | None = None
@@ -253,7 +229,9 @@ class PageInput:
             await self._obstacles.leaf_through(in_game=in_game)
         with contextlib.suppress(PlaywrightError):
             region = await self._region()
-            if region is not None and not await self._page.evaluate(IS_BUTTON, list(region.centre)):
+            if region is None:
+                return
+            if not await self._scripts.call(self._page.main_frame, "isButtonAt", *region.centre):
                 await self._page.mouse.click(*region.centre)
 
     # -- the methods --------------------------------------------------------------------------------------
@@ -317,8 +295,10 @@ class PageInput:
     async def _buttons(self, direction: Direction) -> bool:
         patterns = {name.value: pattern for name, pattern in BUTTONS.items()}
         for frame in self._page.frames:
-            with contextlib.suppress(PlaywrightError):
-                found = await frame.evaluate(FIND_BUTTONS, patterns)
+            with contextlib.suppress(PlaywrightError, msgspec.DecodeError):
+                found: _Places | None = await self._scripts.call(
+                    frame, "directionButtons", patterns, into=_Places | None
+                )
                 if found:
                     x, y = await place_in_window(frame, *found[direction.value])
                     await self._page.mouse.click(x, y)

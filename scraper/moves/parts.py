@@ -14,6 +14,7 @@ from scraper.detection.buttons import PageButtons
 from scraper.detection.finder import Finder
 from scraper.detection.obstacles import Obstacles
 from scraper.detection.reader_list import ReaderList
+from scraper.in_page.worlds import PageScripts
 from scraper.input.methods import PageInput
 from scraper.moves.explain import Judge
 from scraper.readers import BoardReader
@@ -31,6 +32,7 @@ class PageParts:
 
     Attributes:
         tab: the page of Playwright.
+        scripts: ours, in the page.
         site: what is known of the page's site.
         waits: how long to wait for what.
         readers: the ways of reading boards.
@@ -43,6 +45,7 @@ class PageParts:
     """
 
     tab: Page
+    scripts: PageScripts
     site: SiteProfile
     waits: WaitTimes
     readers: ReaderList
@@ -60,18 +63,20 @@ class PageParts:
         if site.board is not None:
             readers = (site.reader(), *readers)
         listed = ReaderList(readers)
-        obstacles = Obstacles(tab)
-        finder = Finder(tab, listed, obstacles, waits)
+        scripts = PageScripts(tab)
+        obstacles = Obstacles(tab, scripts)
+        finder = Finder(tab, scripts, listed, obstacles, waits)
         values = TileValues()
         return cls(
             tab,
+            scripts,
             site,
             waits,
             listed,
             obstacles,
             PageButtons(tab, obstacles, waits.cap),
             finder,
-            PageInput(tab, obstacles, finder.region, site.input),
+            PageInput(tab, scripts, obstacles, finder.region, site.input),
             values,
             Judge(values),
         )

@@ -10,13 +10,13 @@ import time
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from playwright.async_api import CDPSession, ElementHandle, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from game2048.errors import PageError
 from scraper.chromium.driver_errors import first_line, page_silent
 from scraper.eye import Explains, SettleQuestion, Sighting, SightKind, SlideQuestion
+from scraper.in_page.worlds import PageScripts
 from scraper.readers import PIXELS
 from scraper.region import Region
 from scraper.wait_times import WaitTimes
@@ -27,26 +27,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_Window = tuple[float, float, float, float]
 LEAST_CANVAS = 100
 STILL_FOR_S = 0.1
 """How long the cells must look the same, over two pictures at least."""
-
-FIND_CANVASES = """() => {
-  const found = [];
-  const look = (root) => {
-    for (const element of root.querySelectorAll("*")) {
-      if (element.shadowRoot) look(element.shadowRoot);
-      if (element.localName === "canvas") found.push(element);
-    }
-  };
-  look(document);
-  return found;
-}"""
-PLACE = """(canvas) => {
-  const box = canvas.getBoundingClientRect();
-  return [box.left, box.top, box.width, box.height, canvas.isConnected && canvas.checkVisibility()];
-}"""
-SCROLL = "[scrollX, scrollY, innerWidth, innerHeight]"
 
 
 class CanvasEye:
@@ -54,13 +38,15 @@ class CanvasEye:
 
     Args:
         page: a page of Playwright.
+        scripts: ours, in the page.
         waits: how long to wait for what.
     """
 
     name = PIXELS.name
 
-    def __init__(self, page: Page, waits: WaitTimes) -> None:
+    def __init__(self, page: Page, scripts: PageScripts, waits: WaitTimes) -> None:
         self._page = page
+        self._scripts = scripts
         self._waits = waits
         self._session: CDPSession | None = None
         self._canvas: ElementHandle | None = None
@@ -111,14 +97,10 @@ class CanvasEye:
         found: list[tuple[float, Frame, ElementHandle]] = []
         for frame in self._page.frames:
             with contextlib.suppress(PlaywrightError):
-                handles = await frame.evaluate_handle(FIND_CANVASES)
-                for handle in (await handles.get_properties()).values():
-                    canvas = handle.as_element()
-                    if canvas is None:
-                        continue
-                    _, _, width, height, shown = await canvas.evaluate(PLACE)
-                    if shown and min(width, height) >= LEAST_CANVAS:
-                        found.append((width * height, frame, canvas))
+                for canvas in await frame.query_selector_all("canvas"):
+                    box = await canvas.bounding_box() if await canvas.is_visible() else None
+                    if box is not None and min(box["width"], box["height"]) >= LEAST_CANVAS:
+                        found.append((box["width"] * box["height"], frame, canvas))
         found.sort(key=lambda one: -one[0])
         return [(frame, canvas) for _, frame, canvas in found]
 
@@ -257,8 +239,7 @@ class CanvasEye:
         if self._session is None:
             self._session = await self._page.context.new_cdp_session(self._page)
         box = await self._canvas.bounding_box()
-        scroll = await self._page.evaluate(SCROLL)
-        x, y, wide, high = msgspec.convert(scroll, tuple[float, float, float, float], strict=False)
+        x, y, wide, high = await self._scripts.call(self._page.main_frame, "scrolling", into=_Window)
         if box is None:
             url = self._page.url
             raise PageError(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Annotated
 
 import msgspec
@@ -24,7 +24,7 @@ NO_TRAITS = ReaderTraits()
 
 
 class RawReading(msgspec.Struct, frozen=True):
-    """What a script's ``read()`` returns, by its shape; see ``page_script.js``."""
+    """What a script's ``read()`` returns, by its shape; see ``types.d.ts``."""
 
     rows: SideLength
     columns: SideLength
@@ -39,32 +39,19 @@ class RawReading(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ScriptReader:
-    """A reader given by a file of JavaScript in this folder.
+    """A reader whose script is one of ``scraper/in_page``, where it has the same name.
 
     Attributes:
         name: what `probe` and records call it.
         looks_for: what it looks for in a page, in words.
-        file: the name of the script.
-        parts: the names of scripts that it is made with, each a function of those before: it is itself a
-            function of them all then.
-        mode: what the script, a function then, is to be called with to become a reader.
         traits: how far its boards can be believed.
+        profile: what a site's profile says of the board, for the script that follows it.
     """
 
     name: str
     looks_for: str
-    file: str
-    parts: tuple[str, ...] = ()
-    mode: str | None = None
     traits: ReaderTraits = NO_TRAITS
-
-    def script(self) -> str:
-        """The text of the script."""
-        text = _text_of(self.file)
-        if self.parts:
-            made = "".join(f"Object.assign(parts, ({_text_of(part)})(parts));\n" for part in self.parts)
-            text = f"(() => {{ const parts = {{}};\n{made}return ({text})(parts); }})()"
-        return text if self.mode is None else f"({text})({self.mode!r})"
+    profile: Mapping[str, object] | None = None
 
     def reading(self, raw: object) -> Reading:
         """Check what the script returned, and make a reading of it.
@@ -86,10 +73,6 @@ class ScriptReader:
         score, best = _score(seen.score), _score(seen.best)
         reading = Reading(board, score, best, Status.PLAYING, self.name, self.traits)
         return reading.changed(status=_status(seen, reading))
-
-
-def _text_of(file: str) -> str:
-    return (resources.files(__package__) / file).read_text(encoding="utf-8")
 
 
 def board_of_faces(cells: list[int], rows: int, columns: int) -> Board:

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
+from scraper.in_page.worlds import PageScripts
 from scraper.readers import POSITION_CLASSES
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -25,7 +26,10 @@ async def blank(browser: Browser) -> AsyncIterator[Page]:
 
 async def read(page: Page, html: str) -> dict[str, Any] | None:
     await page.set_content(html)
-    return await page.evaluate(f"() => ({POSITION_CLASSES.script()})()?.read() ?? null")
+    scripts = PageScripts(page)
+    await scripts.call(page.main_frame, "attachTo", POSITION_CLASSES.name, None)
+    seen: dict[str, Any] | None = await scripts.call(page.main_frame, "look")
+    return seen
 
 
 def tile(value: int | str, column: int, row: int, text: str = "", more: str = "") -> str:
