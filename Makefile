@@ -7,10 +7,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+NODE_READY := node_modules/.ready
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: demo test test-slow check format clean browser kernels
+.PHONY: demo test test-slow check check-scripts format clean browser kernels
 
 demo: browser
 	$(BIN)/bot2048 demo $(ARGS)
@@ -21,7 +22,7 @@ test: check browser kernels
 test-slow: browser
 	$(BIN)/python -m pytest -m slow $(ARGS)
 
-check: $(READY)
+check: $(READY) check-scripts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -30,6 +31,17 @@ check: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	@if command -v npm > /dev/null; then $(MAKE) -s $(NODE_READY) && npm run --silent format; fi
+
+# The scripts that run inside pages: formatted, linted and type-checked by tools from npm. CI must have npm.
+check-scripts:
+	@if command -v npm > /dev/null; then $(MAKE) -s $(NODE_READY) && npm run --silent check; \
+	elif [ -n "$$CI" ]; then echo "npm is missing: CI needs it to check the JavaScript"; exit 1; \
+	else echo "npm is missing: the JavaScript is not checked"; fi
+
+$(NODE_READY): package.json package-lock.json
+	npm ci --silent
+	@touch $@
 
 # A browser that starts, found or installed.
 browser: $(READY)
@@ -49,4 +61,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf $(VENV) node_modules .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist

@@ -37,7 +37,6 @@ class _Place(msgspec.Struct, frozen=True):
     y: float
 
 
-
 class FoundButton(msgspec.Struct, frozen=True):
     """Something to click: its text, and its centre in the coordinates of its frame."""
 

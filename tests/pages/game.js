@@ -1,6 +1,5 @@
 // The rules that all these pages share; how each shows its board and takes its moves is its own.
 // `truth.board` is what the page itself holds: the tests compare with it.
-"use strict";
 
 const seeded = (seed) => () => {
   seed = (seed + 0x6d2b79f5) | 0;
@@ -9,7 +8,16 @@ const seeded = (seed) => () => {
   return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
 };
 
-const newGame = ({ rows = 4, columns = 4, seed = 7, chain = false, farEnd = false, toTheEnd = false, spawnTile = null, tiles = 2 } = {}) => {
+const newGame = ({
+  rows = 4,
+  columns = 4,
+  seed = 7,
+  chain = false,
+  farEnd = false,
+  toTheEnd = false,
+  spawnTile = null,
+  tiles = 2,
+} = {}) => {
   const random = seeded(seed);
   const board = Array.from({ length: rows }, () => new Array(columns).fill(0));
   const game = { rows, columns, board, score: 0, moves: 0, max: 0 };
@@ -75,12 +83,18 @@ const newGame = ({ rows = 4, columns = 4, seed = 7, chain = false, farEnd = fals
     game.max = Math.max(...board.flat());
     return moved;
   };
-  game.move = (direction) => game.slide(direction) && (game.spawn(), true);
+  game.move = (direction) => {
+    const moved = game.slide(direction);
+    if (moved) game.spawn();
+    return moved;
+  };
   game.canMove = () =>
     board.some((row, r) =>
       row.some((value, c) => !value || value === row[c + 1] || value === board[r + 1]?.[c]),
     );
-  game.each = (visit) => board.forEach((row, r) => row.forEach((value, c) => visit(value, r, c)));
+  game.each = (visit) => {
+    for (const [r, row] of board.entries()) for (const [c, value] of row.entries()) visit(value, r, c);
+  };
   for (let i = 0; i < tiles; i += 1) game.spawn();
   return game;
 };

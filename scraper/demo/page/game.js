@@ -11,7 +11,6 @@
 //
 // Every key is answered in the same task: when its event is over, the page shows the new state. Only the look
 // follows, by CSS. `window.game2048` is a read-only view of the game for tests and the curious.
-"use strict";
 
 (() => {
   const DIRECTIONS = {
@@ -21,8 +20,14 @@
     left: { row: 0, column: -1 },
   };
   const KEYS = {
-    ArrowUp: "up", ArrowRight: "right", ArrowDown: "down", ArrowLeft: "left",
-    KeyW: "up", KeyD: "right", KeyS: "down", KeyA: "left",
+    ArrowUp: "up",
+    ArrowRight: "right",
+    ArrowDown: "down",
+    ArrowLeft: "left",
+    KeyW: "up",
+    KeyD: "right",
+    KeyS: "down",
+    KeyA: "left",
   };
   const START_TILES = 2;
   const FOUR_FROM = (2n ** 64n * 9n) / 10n;
@@ -127,7 +132,9 @@
         row += step.row;
         column += step.column;
       }
-      const next = isInside(row + step.row, column + step.column) ? at(row + step.row, column + step.column) : null;
+      const next = isInside(row + step.row, column + step.column)
+        ? at(row + step.row, column + step.column)
+        : null;
       if (next && next.value === tile.value && !merges.has(next)) {
         const merged = { value: tile.value * 2, element: null };
         merges.set(merged, [next, tile]);
@@ -368,12 +375,24 @@
         Array.from({ length: columns }, (_, column) => at(row, column)?.value ?? 0),
       );
     },
-    get score() { return game.score; },
-    get best() { return game.best; },
-    get moves() { return game.moves; },
-    get status() { return status(); },
-    get seed() { return String(seed); },
-    get goal() { return goal; },
+    get score() {
+      return game.score;
+    },
+    get best() {
+      return game.best;
+    },
+    get moves() {
+      return game.moves;
+    },
+    get status() {
+      return status();
+    },
+    get seed() {
+      return String(seed);
+    },
+    get goal() {
+      return goal;
+    },
   });
   Object.defineProperty(window, "game2048", { value: snapshot });
 

@@ -10,15 +10,12 @@
 //   win=T               the tile that wins
 //   go=class|text|hidden|none|stuck                    the button that lets play go on
 //   new=class|text|confirm|none                        the button that starts a new game
-"use strict";
 
 const query = new URLSearchParams(location.search);
 const number = (name) => Number(query.get(name) ?? NaN);
 const first = (query.get("board") ?? "2 0 0 0/0 0 0 0/0 0 2 0/0 0 0 0")
   .split("/")
   .map((row) => row.split(" ").map(Number));
-const rows = first.length;
-const columns = first[0].length;
 const lines = {
   ArrowLeft: first.map((_, r) => first[0].map((_, c) => [r, c])),
   ArrowUp: first[0].map((_, c) => first.map((_, r) => [r, c])),
@@ -34,14 +31,14 @@ const copy = (board) => board.map((row) => [...row]);
 
 const draw = (board) => {
   find(".tile-container").replaceChildren();
-  board.forEach((row, r) =>
-    row.forEach((value, c) => {
-      if (!value) return;
+  for (const [r, row] of board.entries()) {
+    for (const [c, value] of row.entries()) {
+      if (!value) continue;
       const tile = document.createElement("span");
       tile.className = `tile tile-${value} tile-position-${c + 1}-${r + 1}`;
       find(".tile-container").append(tile);
-    }),
-  );
+    }
+  }
   find(".score-container").textContent = state.score.toLocaleString("en-US");
 };
 
@@ -63,7 +60,9 @@ const slide = (key) => {
         open = true;
       }
     }
-    line.forEach(([r, c], i) => { board[r][c] = out[i] ?? 0; });
+    line.forEach(([r, c], i) => {
+      board[r][c] = out[i] ?? 0;
+    });
   }
   return board;
 };
@@ -75,7 +74,9 @@ const say = (kind, text) => {
 
 const canMove = () =>
   empty(state.board).length > 0 ||
-  state.board.some((row, r) => row.some((value, c) => value === row[c + 1] || value === state.board[r + 1]?.[c]));
+  state.board.some((row, r) =>
+    row.some((value, c) => value === row[c + 1] || value === state.board[r + 1]?.[c]),
+  );
 
 const spawn = () => {
   for (let i = 0; i < (query.get("rules") === "two-spawns" ? 2 : 1); i += 1) {
