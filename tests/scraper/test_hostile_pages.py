@@ -1,11 +1,10 @@
-"""Pages that change the language and the browser's own functions: they are read all the same, and notice nothing."""
+"""Pages that change the language and the functions of the browser: they are read all the same."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.async_api import Page
