@@ -75,7 +75,7 @@ class PageButtons:
         with self._consenting():
             # One round trip: by then the wait for what the click does has begun inside the page.
             with contextlib.suppress(PlaywrightError):
-                await frame.evaluate("0")
+                await self._obstacles.scripts.call(frame, "readyState")
             await self._obstacles.click(frame, found)
 
     @contextlib.contextmanager

@@ -1,4 +1,4 @@
-// All that Python calls by name: see scraper/chromium/isolated_world.py.
+// All that Python calls by name: see worlds.py.
 
 export { directionButtons, isButtonAt } from "./buttons.js";
 export {

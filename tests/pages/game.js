@@ -1,5 +1,6 @@
 // The rules that all these pages share; how each shows its board and takes its moves is its own.
 // `truth.board` is what the page itself holds: the tests compare with it.
+"use strict";
 
 const seeded = (seed) => () => {
   seed = (seed + 0x6d2b79f5) | 0;

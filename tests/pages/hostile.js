@@ -46,12 +46,27 @@ const { own, breakParts } = (() => {
     collections: () => {
       const methods = ["get", "has", "forEach", "entries", "keys", "values"];
       for (const { prototype } of [Map, Set, WeakMap]) {
-        breakThese(prototype, methods.filter((name) => ownKeys(prototype).includes(name)), () => undefined);
+        breakThese(
+          prototype,
+          methods.filter((name) => ownKeys(prototype).includes(name)),
+          () => undefined,
+        );
       }
       for (const name of ["Map", "Set", "WeakMap", "WeakRef"]) breakClass(name);
     },
     arrays: () => {
-      const names = ["map", "filter", "some", "every", "includes", "join", "push", "flat", "flatMap", "slice"];
+      const names = [
+        "map",
+        "filter",
+        "some",
+        "every",
+        "includes",
+        "join",
+        "push",
+        "flat",
+        "flatMap",
+        "slice",
+      ];
       breakThese(Array.prototype, [...names, "find", "sort", "forEach", Symbol.iterator], () => []);
       breakThese(Array, ["from", "isArray", "of"], () => []);
     },

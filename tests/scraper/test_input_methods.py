@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import cast
+from unittest.mock import Mock
 
 import pytest
 from playwright.async_api import Page
 
 from scraper.detection.obstacles import Obstacles
+from scraper.in_page.worlds import PageScripts
 from scraper.input import methods
 from scraper.input.listeners import KEYS, MOUSE, TOUCH
 from scraper.input.methods import INPUT_METHODS, PageInput
@@ -20,8 +22,9 @@ async def nowhere() -> None:
 
 
 def page_input(only: tuple[str, ...] | None = None) -> PageInput:
-    page = cast("Page", None)  # nothing is done with it
-    return PageInput(page, Obstacles(page), nowhere, only)
+    page = cast("Page", Mock())  # nothing is done with it
+    scripts = PageScripts(page)
+    return PageInput(page, scripts, Obstacles(page, scripts), nowhere, only)
 
 
 def plan(used: PageInput) -> list[tuple[str, bool]]:

@@ -11,6 +11,7 @@
 //
 // Every key is answered in the same task: when its event is over, the page shows the new state. Only the look
 // follows, by CSS. `window.game2048` is a read-only view of the game for tests and the curious.
+"use strict";
 
 (() => {
   const DIRECTIONS = {

@@ -10,6 +10,7 @@
 //   win=T               the tile that wins
 //   go=class|text|hidden|none|stuck                    the button that lets play go on
 //   new=class|text|confirm|none                        the button that starts a new game
+"use strict";
 
 const query = new URLSearchParams(location.search);
 const number = (name) => Number(query.get(name) ?? NaN);
