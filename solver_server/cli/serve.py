@@ -86,7 +86,8 @@ def serve(ctx: click.Context, listening: Listening, solver: SolverOptions, verbo
     Prints `listening on ws://HOST:PORT` when it is ready. Engine, depth and time apply to requests that name
     none.
     """
-    from solver_server.serving.server import ServerOptions, SolverServer, serve_until_stopped
+    from solver_server.serving.server import SolverServer, serve_until_stopped
+    from solver_server.serving.server_options import ServerOptions
 
     log_to_stderr(verbose)
     options = ServerOptions(

@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 import hmac
+import ipaddress
+import re
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
 
 from websockets.datastructures import Headers
 
 from game2048.errors import SolverError
 from game2048.net import authorization, is_loopback
 
+MIN_TOKEN_LENGTH = 16
+
+_WEB_PORTS = {"http": 80, "https": 443}
+_EXTENSIONS = {"chrome-extension", "moz-extension", "safari-web-extension"}
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?")
+# A browser always sends at least the first of these, and no page can take them away.
+_BROWSER_HEADERS = ("User-Agent", "Accept-Language", "Sec-Fetch-Site", "Sec-Fetch-Mode")
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a connection is not opened: an HTTP status and a line for people."""
+    """Why a connection is not opened.
+
+    Attributes:
+        status: an HTTP status.
+        cause: a few words for counts in the log.
+        reason: a line for people.
+    """
 
     status: int
+    cause: str
     reason: str
 
 
 class AccessPolicy:
-    """What an opening request must carry.
+    """Decides by its headers whether a request may be served.
 
-    A browser lets any page open a websocket to this machine, but always names the page in ``Origin``; and a
-    page whose own name was made to resolve to 127.0.0.1 (DNS rebinding) still shows that name in ``Host``.
+    A browser lets any page open a websocket to this machine, but always names the page in ``Origin``. A page
+    whose own name was made to resolve to 127.0.0.1 (DNS rebinding) still shows that name in ``Host``.
 
     Args:
         host: the address listened on; one that other machines reach needs a token.
@@ -33,7 +52,8 @@ class AccessPolicy:
         allowed_origins: the web pages that may connect, as ``scheme://host[:port]``.
 
     Raises:
-        SolverError: other machines would reach the server without a token, or an origin is no origin.
+        SolverError: other machines would reach the server without a token, the token is too short, or an
+            origin is not one that a browser sends.
         WireError: the token cannot stand in a header.
     """
 
@@ -43,20 +63,37 @@ class AccessPolicy:
                 f"listening on {host!r} lets other machines in: "
                 "give a --token (or set BOT2048_TOKEN), or listen on 127.0.0.1"
             )
-        self._authorization = None if token is None else authorization(token)
-        self._origins = frozenset(_normal_origin(origin) for origin in allowed_origins)
+        self._authorization = None if token is None else checked_token(token)
+        self._origins = frozenset(normal_origin(origin) for origin in allowed_origins)
 
     def refusal(self, headers: Headers) -> Refusal | None:
-        """Why a request with these headers is refused; ``None`` if it is not."""
-        for origin in headers.get_all("Origin"):
-            if origin.lower() not in self._origins:
-                return Refusal(403, f"page {origin[:80]!r} may not connect: serve with --allow-origin ORIGIN")
+        """Return why a request with these headers is refused; ``None`` if it is not."""
+        origins = headers.get_all("Origin")
+        for origin in origins:
+            if origin.lower() not in self._origins and not _is_own_client(origin, headers):
+                return Refusal(
+                    403,
+                    "page not allowed",
+                    f"page {origin[:80]!r} may not connect; start the server with --allow-origin ORIGIN, or, "
+                    "in a client that is not a page, send no Origin",
+                )
+        if not origins and not set(headers.get_all("Sec-Fetch-Site")) <= {"none", "same-origin"}:
+            return Refusal(403, "page not allowed", "pages of other sites may not ask; see --allow-origin")
         if self._authorization is not None:
             return self._check_token(headers.get_all("Authorization"))
         for host in headers.get_all("Host"):
             if not is_loopback(_host_name(host)):
-                return Refusal(403, f"host {host[:80]!r} is not this machine: connect to 127.0.0.1")
+                return Refusal(
+                    403, "host not this machine", f"host {host[:80]!r} is not this machine; use 127.0.0.1"
+                )
         return None
+
+    def cors(self, headers: Headers) -> dict[str, str]:
+        """Return the headers that let an allowed page read an answer."""
+        allowed = [origin for origin in headers.get_all("Origin") if origin.lower() in self._origins]
+        return (
+            {"Access-Control-Allow-Origin": allowed[0], "Vary": "Origin"} if allowed else {"Vary": "Origin"}
+        )
 
     def _check_token(self, given: list[str]) -> Refusal | None:
         expected = self._authorization or ""
@@ -64,17 +101,109 @@ class AccessPolicy:
         # Constant-time, on bytes: header values may hold characters beyond ASCII.
         if hmac.compare_digest(offered.encode("utf-8", "surrogateescape"), expected.encode()):
             return None
-        return Refusal(401, "this server needs its token: send 'Authorization: Bearer TOKEN'")
-
-
-def _normal_origin(origin: str) -> str:
-    parts = urlsplit(origin.strip().lower())
-    if not parts.scheme or not parts.netloc or parts.path.strip("/") or parts.query or parts.fragment:
-        raise SolverError(
-            f"origin {origin!r} is not usable: expected scheme://host[:port], e.g. http://localhost:8000 "
-            "('*' and 'null' would let any page in)"
+        return Refusal(
+            401, "wrong or no token", "this server needs its token; send 'Authorization: Bearer TOKEN'"
         )
-    return f"{parts.scheme}://{parts.netloc}"
+
+
+def make_token() -> str:
+    """Return a new token of 256 random bits."""
+    return secrets.token_urlsafe(32)
+
+
+def checked_token(token: str) -> str:
+    """Return the ``Authorization`` header of a token that is long enough.
+
+    Raises:
+        WireError: the token cannot stand in a header.
+        SolverError: it is too short to withstand guessing.
+    """
+    header = authorization(token)
+    if len(token) < MIN_TOKEN_LENGTH:
+        raise SolverError(
+            f"the token has {len(token)} characters; expected at least {MIN_TOKEN_LENGTH}; "
+            "try --new-token, which makes and prints one"
+        )
+    return header
+
+
+def read_token(path: Path) -> str:
+    """Return the token in a file: its only line.
+
+    Raises:
+        SolverError: the file cannot be read, or has more than one line.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(4097).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SolverError(f"token file {path} cannot be read ({error}); expected one line of text") from error
+    if len(text.splitlines()) != 1 or len(text) > 4096:
+        raise SolverError(f"token file {path} has {len(text.splitlines())} lines; expected one, the token")
+    return text
+
+
+def normal_origin(origin: str) -> str:
+    """Return an origin as browsers write it: in lower case, without the default port.
+
+    Raises:
+        SolverError: no browser sends such an origin.
+    """
+    try:
+        return _normal(urlsplit(origin.strip().lower()))
+    except ValueError as error:
+        raise SolverError(
+            f"origin {origin!r} is not usable ({error}); expected scheme://host[:port], e.g. "
+            "http://localhost:8000"
+        ) from error
+
+
+def _normal(parts: SplitResult) -> str:
+    scheme, name = parts.scheme, parts.hostname
+    if scheme not in _WEB_PORTS and scheme not in _EXTENSIONS:
+        raise ValueError("its scheme is not http or https" if scheme else "it has no scheme")
+    if parts.path not in {"", "/"} or parts.query or parts.fragment:
+        raise ValueError("it has more than scheme, host and port")
+    if "@" in parts.netloc:
+        raise ValueError("it has a user name")
+    if not name:
+        raise ValueError("it has no host")
+    port = parts.port  # raises ValueError
+    if parts.netloc.endswith(":") or port == 0:
+        raise ValueError("its port is not a number from 1 to 65535")
+    shown = "" if port is None or port == _WEB_PORTS.get(scheme) else f":{port}"
+    return f"{scheme}://{_normal_host(name)}{shown}"
+
+
+def _normal_host(name: str) -> str:
+    if ":" in name:
+        return f"[{ipaddress.IPv6Address(name).compressed}]"
+    if not name.isascii():
+        name = name.encode("idna").decode()
+    labels = name.removesuffix(".").split(".")
+    if labels[-1].isdigit():
+        return str(ipaddress.IPv4Address(name))
+    if not all(_LABEL.fullmatch(label) for label in labels):
+        raise ValueError(f"{name!r} is not the name of a host")
+    return name
+
+
+def _is_own_client(origin: str, headers: Headers) -> bool:
+    """Return whether a program that is not a browser named our own address as its origin.
+
+    Some libraries do (websocket-client for Python). This server serves no page that could send that origin. A
+    page that another program served at this address earlier could, but in a browser only.
+    """
+    hosts = headers.get_all("Host")
+    if len(hosts) != 1 or not is_loopback(_host_name(hosts[0])):
+        return False
+    if any(name in headers for name in _BROWSER_HEADERS):
+        return False
+    try:
+        own = {normal_origin(f"{scheme}://{hosts[0]}") for scheme in _WEB_PORTS}
+        return normal_origin(origin) in own
+    except SolverError:
+        return False
 
 
 def _host_name(host: str) -> str:

@@ -1,15 +1,12 @@
-"""The websocket shell around `Session`: sockets, access, order of answers, and a clean end.
-
-Each connection has two tasks: one reads and hands requests to a short queue, one takes them from it, one
-search at a time, and answers in order. So a connection never has more than one search with the pool, which
-bounds the pool's queue by the number of connections and shares the threads fairly among them.
-"""
+"""The solver server: the websockets shell around `Conversation`, access, and a clean end."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import errno
+import functools
 import logging
 import os
 import signal
@@ -17,56 +14,39 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, cast
 
 from websockets.asyncio.server import Server, ServerConnection, serve
-from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from game2048.errors import SolverError
-from game2048.wire import MAX_MESSAGE_BYTES, Message, encode
-from solver_server.engine import Limit
-from solver_server.limits import UNLIMITED
+from game2048.wire import MAX_MESSAGE_BYTES
 from solver_server.serving.access import AccessPolicy, Refusal
+from solver_server.serving.admission import Admission
+from solver_server.serving.bounded_connection import BoundedConnection
+from solver_server.serving.conversation import Conversation
+from solver_server.serving.http_requests import HttpRequests
+from solver_server.serving.metrics import LiveCounts, ServerMetrics
 from solver_server.serving.pool import EngineOffer, EnginePool
-from solver_server.serving.session import Catalogue, Search, Session
+from solver_server.serving.refusal_log import RefusalLog
+from solver_server.serving.server_options import ServerOptions
+from solver_server.serving.session import Catalogue, Session, capped
 
 log = logging.getLogger(__name__)
 
-DEFAULT_PORT = 8765
+_BACKLOG = 64  # connections that are accepted at once, before any of them is counted
+_HANDSHAKE_SECONDS = 10.0
+_CLOSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class ServerOptions:
-    """How a server runs.
+class _Running:
+    """What a server has while it listens."""
 
-    Attributes:
-        host: the address to listen on; one that is not loopback needs a token.
-        port: 0 takes a free one.
-        threads: searches that run at a time.
-        token: what clients must send as ``Authorization: Bearer …``; ``None`` asks for none.
-        allowed_origins: the web pages that may connect.
-        default_limit: for requests to the default engine that have no limit of their own.
-        max_connections: further clients are turned away with HTTP status 503.
-        max_waiting: requests of one connection that wait; further ones are answered ``busy``.
-        ping_interval: seconds between keep-alive pings.
-        ping_timeout: seconds after which a client that neither answers a ping nor takes an answer is dropped.
-        stop_grace: seconds that running searches have to end when the server stops.
-        slow_after: seconds of loading kernels after which the log says so.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = DEFAULT_PORT
-    threads: int = 1
-    token: str | None = None
-    allowed_origins: tuple[str, ...] = ()
-    default_limit: Limit = UNLIMITED
-    max_connections: int = 64
-    max_waiting: int = 32
-    ping_interval: float = 20.0
-    ping_timeout: float = 20.0
-    stop_grace: float = 2.0
-    slow_after: float = 3.0
+    url: str
+    server: Server
+    pool: EnginePool
+    warm_up: asyncio.Task[None]
 
 
 class SolverServer:
@@ -78,22 +58,41 @@ class SolverServer:
         options: how it runs.
 
     Raises:
-        SolverError: the options let other machines in without a token, or an origin is no origin.
+        SolverError: the options let other machines in without a token, the token is too short, an origin is
+            not usable, or so many connections need too many files.
         WireError: the default engine is unknown or does not take the default limit; an unusable token.
     """
 
     def __init__(self, engines: Iterable[EngineOffer], default_engine: str, options: ServerOptions) -> None:
         self._options = options
         self._policy = AccessPolicy(options.host, options.token, options.allowed_origins)
-        self._engines = {offer.info.name: offer for offer in engines}
-        infos = {name: offer.info for name, offer in self._engines.items()}
-        self._catalogue = Catalogue(infos, default_engine, options.default_limit)
+        self._tls = None if options.tls is None else options.tls.context()
+        self._engines = {
+            offer.info.name: dataclasses.replace(offer, info=capped(offer.info, options.max_depth))
+            for offer in engines
+        }
+        self._catalogue = Catalogue(
+            {name: offer.info for name, offer in self._engines.items()},
+            default_engine,
+            options.default_limit,
+            options.max_time_ms,
+            options.max_connections,
+        )
+        self._session = Session(self._catalogue)
+        self._refusals = RefusalLog()
+        self._admission = Admission(options.max_connections, options.max_handshakes, self._refusals)
+        self._conversations: set[Conversation] = set()
+        self._running: _Running | None = None
         self._abandoned = False
 
     @property
     def url(self) -> str:
-        """Where clients connect to, with the port that is really used."""
-        return self._url
+        """Where clients connect to, with the port that is really used.
+
+        Raises:
+            SolverError: the server does not listen.
+        """
+        return self._listening().url
 
     @property
     def abandoned(self) -> bool:
@@ -106,24 +105,44 @@ class SolverServer:
         Raises:
             SolverError: the address cannot be listened on.
         """
-        self._pool = EnginePool(self._engines, self._options.threads)
-        await self._listen()
-        host, port = self._server.sockets[0].getsockname()[:2]
-        self._url = f"ws://[{host}]:{port}" if ":" in host else f"ws://{host}:{port}"
-        self._warm_up = asyncio.create_task(
-            self._pool.warm_up(self._catalogue.default_engine, self._options.slow_after)
-        )
+        options = self._options
+        pool = EnginePool(self._engines, options.threads)
+        live = LiveCounts(lambda: self._admission.open_count, self._count_waiting, lambda: pool.searching)
+        metrics = ServerMetrics(live, options.max_connections)
+        server = await self._bound(pool, metrics)
+        host, port = server.sockets[0].getsockname()[:2]
+        scheme = "ws" if self._tls is None else "wss"
+        url = f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+        warm_up = asyncio.create_task(pool.warm_up(self._catalogue.default_engine, options.slow_after))
+        self._running = _Running(url, server, pool, warm_up)
+        # Only now: the first client may be waiting.
+        await server.start_serving()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close every connection (1001, going away) and give running searches a moment to end."""
-        self._server.close()
-        await self._server.wait_closed()
-        self._warm_up.cancel()
-        await asyncio.gather(self._warm_up, return_exceptions=True)
-        self._abandoned = not await self._pool.close(self._options.stop_grace)
+        """Answer what was asked, within the grace, and close every connection (1001, going away)."""
+        running = self._listening()
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._options.stop_grace
+        running.server.close(close_connections=False)
+        self._admission.drop_silent()
+        requests = {task for task in running.server.handler_tasks if not task.done()}
+        farewells = {asyncio.create_task(talk.finish()) for talk in self._conversations}
+        if farewells or requests:
+            await asyncio.wait(farewells | requests, timeout=self._options.stop_grace)
+        for talk in self._conversations:
+            talk.abandon()
+        if farewells:
+            await asyncio.wait(farewells, timeout=_CLOSE_SECONDS)
+        self._admission.drop_all()
+        await running.server.wait_closed()
+        await asyncio.gather(*farewells, return_exceptions=True)
+        running.warm_up.cancel()
+        await asyncio.gather(running.warm_up, return_exceptions=True)
+        self._abandoned = not await running.pool.close(max(end - loop.time(), _CLOSE_SECONDS))
+        self._refusals.close()
 
     async def run_until(self, stop: asyncio.Event) -> None:
         """Serve until the event is set.
@@ -131,33 +150,51 @@ class SolverServer:
         Raises:
             SolverError: the default engine cannot be loaded.
         """
+        warm_up = self._listening().warm_up
         stopped = asyncio.create_task(stop.wait())
         try:
-            await asyncio.wait({stopped, self._warm_up}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({stopped, warm_up}, return_when=asyncio.FIRST_COMPLETED)
             if not stopped.done():
-                await self._warm_up
+                await warm_up
             await stopped
         finally:
             stopped.cancel()
 
-    async def _listen(self) -> None:
+    def _listening(self) -> _Running:
+        if self._running is None:
+            raise SolverError("the server does not listen; use it in an `async with` block")
+        return self._running
+
+    async def _bound(self, pool: EnginePool, metrics: ServerMetrics) -> Server:
+        """Return a websockets server that is bound to the address and does not serve yet."""
         options = self._options
+        http = HttpRequests(self._session, pool, metrics, self._policy)
+        make = functools.partial(
+            BoundedConnection, admission=self._admission, unread_timeout=options.ping_timeout
+        )
+        tls: dict[str, Any] = (
+            {} if self._tls is None else {"ssl": self._tls, "ssl_handshake_timeout": _HANDSHAKE_SECONDS}
+        )
         try:
-            self._server: Server = await serve(
-                self._converse,
+            return await serve(
+                functools.partial(self._converse, pool, metrics),
                 options.host,
                 options.port,
-                process_request=self._check_request,
+                process_request=functools.partial(self._check_request, http),
                 compression=None,  # short messages; and nothing to decompress can be too large
-                open_timeout=10,
+                server_header=None,
+                open_timeout=_HANDSHAKE_SECONDS,
                 ping_interval=options.ping_interval,
                 ping_timeout=options.ping_timeout,
-                close_timeout=2,
+                close_timeout=_CLOSE_SECONDS,
                 # A message somewhat too long is answered ``too_long``; this ends the connection (1009).
                 max_size=4 * MAX_MESSAGE_BYTES,
-                start_serving=False,  # the first client may be waiting: it needs self._server
+                logger=logging.getLogger("solver_server.websocket"),
+                create_connection=cast(Any, make),
+                start_serving=False,
+                backlog=_BACKLOG,
+                **tls,
             )
-            await self._server.start_serving()
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 reason = "the port is in use; stop the other server, or take a free port with --port 0"
@@ -165,67 +202,41 @@ class SolverServer:
                 reason = f"{error.strerror or error}; try another --host or --port"
             raise SolverError(f"cannot listen on {options.host}:{options.port}: {reason}") from error
 
-    def _check_request(self, connection: ServerConnection, request: Request) -> Response | None:
+    async def _check_request(
+        self, http: HttpRequests, connection: ServerConnection, request: Request
+    ) -> Response | None:
+        assert isinstance(connection, BoundedConnection)
+        self._admission.requested(connection)
+        address = connection.remote_address[0] if connection.remote_address else None
         refusal = self._policy.refusal(request.headers)
-        if refusal is None and len(self._server.connections) >= self._options.max_connections:
-            refusal = Refusal(503, "this server has all the clients it takes: try again later")
+        is_websocket = "websocket" in request.headers.get("Upgrade", "").lower()
         if refusal is None:
-            return None
-        log.warning("refused a connection from %s: %s", connection.remote_address, refusal.reason)
+            self._admission.forgive(address)
+            if not is_websocket:
+                return await http.respond(request)
+            if not self._admission.is_full:
+                self._admission.opened(connection)
+                return None
+            refusal = Refusal(503, "full", "this server has all the clients it takes; try again later")
+        self._refusals.add(refusal.cause, f"{address}: {refusal.reason}")
+        if refusal.status == 401:
+            await self._admission.slow_down(address)
         response = connection.respond(refusal.status, refusal.reason + "\n")
         if refusal.status == 401:
             response.headers["WWW-Authenticate"] = "Bearer"
         return response
 
-    async def _converse(self, connection: ServerConnection) -> None:
-        session = Session(self._catalogue)
-        waiting: asyncio.Queue[Search | Message] = asyncio.Queue(self._options.max_waiting)
-        log.info("%s connected", connection.remote_address)
+    async def _converse(self, pool: EnginePool, metrics: ServerMetrics, connection: ServerConnection) -> None:
+        assert isinstance(connection, BoundedConnection)
+        talk = Conversation(connection, self._session, pool, metrics, self._options.max_waiting)
+        self._conversations.add(talk)
         try:
-            async with asyncio.TaskGroup() as tasks:
-                await self._send(connection, session.hello())
-                answering = tasks.create_task(self._answer(connection, session, waiting))
-                await self._read(connection, session, waiting)
-                answering.cancel()  # nobody is there to hear the rest
-        except* ConnectionClosed as closed:
-            log.info("%s lost: %s", connection.remote_address, closed.exceptions[0])
-        log.info("%s disconnected", connection.remote_address)
+            await talk.run()
+        finally:
+            self._conversations.discard(talk)
 
-    async def _read(
-        self, connection: ServerConnection, session: Session, waiting: asyncio.Queue[Search | Message]
-    ) -> None:
-        async for data in connection:
-            step = session.handle(data)
-            try:
-                waiting.put_nowait(step)
-            except asyncio.QueueFull:
-                # The one answer out of order: to wait here would leave pings and a disconnect unseen.
-                busy = session.busy(step, waiting.maxsize) if isinstance(step, Search) else step
-                await self._send(connection, busy)
-
-    async def _answer(
-        self, connection: ServerConnection, session: Session, waiting: asyncio.Queue[Search | Message]
-    ) -> None:
-        while True:
-            step = await waiting.get()
-            answer = await self._solve(session, step) if isinstance(step, Search) else step
-            await self._send(connection, answer)
-
-    async def _solve(self, session: Session, search: Search) -> Message:
-        try:
-            decision = await self._pool.choose(search.engine, search.board, search.limit)
-        except SolverError as error:
-            return session.failed(search, str(error))
-        return session.answered(search, decision)
-
-    async def _send(self, connection: ServerConnection, message: Message) -> None:
-        try:
-            async with asyncio.timeout(self._options.ping_timeout):
-                await connection.send(encode(message))
-        except TimeoutError:  # it does not read; pings, which wait for the same buffer, would never tell
-            log.warning("%s takes no answers: dropped", connection.remote_address)
-            connection.transport.abort()
-            await connection.wait_closed()
+    def _count_waiting(self) -> int:
+        return sum(talk.waiting for talk in self._conversations)
 
 
 async def serve_until_stopped(

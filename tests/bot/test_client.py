@@ -20,7 +20,8 @@ from game2048.direction import Direction
 from game2048.errors import SolverError, SolverRefusedError
 from game2048.wire import Choose, DecisionMessage, GameOver, decode_request, encode
 from solver_server.engine import Engine, Limit
-from solver_server.serving.server import ServerOptions, SolverServer
+from solver_server.serving.server import SolverServer
+from solver_server.serving.server_options import ServerOptions
 
 Imitation = Callable[..., Awaitable[str]]
 
@@ -214,8 +215,8 @@ async def test_a_server_without_room_is_asked_again() -> None:
 
 
 async def test_a_token_is_sent_or_asked_for() -> None:
-    async with server_of(FirstLegal(), token="s3cret") as server:
-        async with SolverClient(server.url, token="s3cret") as client:
+    async with server_of(FirstLegal(), token="s3cret-of-16-chars") as server:
+        async with SolverClient(server.url, token="s3cret-of-16-chars") as client:
             assert isinstance(await client.choose(BOARD), DecisionMessage)
         for token in (None, "guess"):
             with pytest.raises(SolverError, match=r"401.*--token"):

@@ -16,15 +16,22 @@ def status(policy: AccessPolicy, *headers: tuple[str, str]) -> int | None:
 def test_other_machines_are_let_in_only_with_a_token(host: str) -> None:
     with pytest.raises(SolverError, match="--token"):
         AccessPolicy(host, None)
-    assert status(AccessPolicy(host, "s3cret"), ("Host", "example.org")) == 401
+    assert status(AccessPolicy(host, "s3cret-of-16-chars"), ("Host", "example.org")) == 401
 
 
 def test_the_token_must_be_the_servers_own() -> None:
-    policy = AccessPolicy("0.0.0.0", "s3cret")
-    assert status(policy, ("Host", "example.org"), ("Authorization", "Bearer s3cret")) is None
-    for value in ["Bearer s3cre", "Bearer s3cret!", "Bearer naïve", "s3cret", "", "Basic s3cret"]:
+    policy = AccessPolicy("0.0.0.0", "s3cret-of-16-chars")
+    assert status(policy, ("Host", "example.org"), ("Authorization", "Bearer s3cret-of-16-chars")) is None
+    for value in [
+        "Bearer s3cret-of-16-char",
+        "Bearer s3cret-of-16-chars!",
+        "Bearer naïve",
+        "s3cret-of-16-chars",
+        "",
+        "Basic s3cret-of-16-chars",
+    ]:
         assert status(policy, ("Host", "example.org"), ("Authorization", value)) == 401
-    twice = [("Authorization", "Bearer s3cret"), ("Authorization", "Bearer s3cret")]
+    twice = [("Authorization", "Bearer s3cret-of-16-chars"), ("Authorization", "Bearer s3cret-of-16-chars")]
     assert status(policy, *twice) == 401
 
 

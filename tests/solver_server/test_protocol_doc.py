@@ -11,7 +11,8 @@ import pytest
 from support.fake_engines import FirstLegal, offer
 
 from game2048.wire import PROTOCOL_VERSION, Choose, ErrorCode, decode_answer, decode_request, requested_board
-from solver_server.serving.server import ServerOptions, SolverServer
+from solver_server.serving.server import SolverServer
+from solver_server.serving.server_options import ServerOptions
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
 

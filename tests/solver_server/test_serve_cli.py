@@ -134,8 +134,8 @@ def test_serve_ends_although_a_search_does_not(begin: Begin) -> None:
 
 
 def test_serve_takes_its_token_from_the_environment(begin: Begin) -> None:
-    process = serve(begin, BOT2048_TOKEN="s3cret")
-    assert ask(url_of(process), {"Authorization": "Bearer s3cret"})["id"] == 1
+    process = serve(begin, BOT2048_TOKEN="s3cret-of-16-chars")
+    assert ask(url_of(process), {"Authorization": "Bearer s3cret-of-16-chars"})["id"] == 1
 
 
 def test_serve_tells_that_the_port_is_in_use(begin: Begin) -> None:

@@ -18,7 +18,8 @@ from game2048.errors import SolverError
 from game2048.wire import MAX_MESSAGE_BYTES
 from solver_server.engine import Engine
 from solver_server.serving.pool import EngineOffer
-from solver_server.serving.server import ServerOptions, SolverServer
+from solver_server.serving.server import SolverServer
+from solver_server.serving.server_options import ServerOptions
 
 TINY = [[2, 2], [0, 4]]  # right: 4 points, first of the legal ones after up
 Start = Callable[..., Awaitable[SolverServer]]
@@ -178,7 +179,7 @@ async def test_clients_share_the_threads(start: Start) -> None:
 async def test_who_leaves_takes_the_waiting_requests_along(
     start: Start, gated: Gated, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "solver_server.serving.server")
+    caplog.set_level(logging.INFO, "solver_server.serving.conversation")
     server = await start(offer(gated), threads=1)
     async with talk(server) as client:
         await receive(client)
@@ -277,10 +278,10 @@ async def test_a_rebound_name_does_not_reach_the_server(start: Start) -> None:
 
 
 async def test_the_token_opens_the_door(start: Start) -> None:
-    server = await start(offer(FirstLegal()), token="s3cret")
+    server = await start(offer(FirstLegal()), token="s3cret-of-16-chars")
     assert (await refused(talk(server)))[0] == 401
     assert (await refused(talk(server, additional_headers={"Authorization": "Bearer guess"})))[0] == 401
-    async with talk(server, additional_headers={"Authorization": "Bearer s3cret"}) as client:
+    async with talk(server, additional_headers={"Authorization": "Bearer s3cret-of-16-chars"}) as client:
         assert (await receive(client))["type"] == "hello"
 
 
@@ -338,7 +339,7 @@ async def test_a_port_in_use_is_told(start: Start) -> None:
 
 async def test_an_address_of_no_interface_is_told(start: Start) -> None:
     with pytest.raises(SolverError, match=r"cannot listen on 192\.0\.2\.1:0"):
-        await start(offer(FirstLegal()), host="192.0.2.1", token="s3cret")
+        await start(offer(FirstLegal()), host="192.0.2.1", token="s3cret-of-16-chars")
 
 
 async def test_a_port_is_free_again_at_once() -> None:
