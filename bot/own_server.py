@@ -4,23 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import contextlib
 import logging
 import os
-import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
+
+import msgspec
 
 from game2048.errors import SolverError
 
 log = logging.getLogger(__name__)
 
-_LOG_LINE = re.compile(r"(DEBUG|INFO|WARNING|ERROR|CRITICAL) ([\w.]+): (.*)")
-_LISTENING = "listening on "
 _KEPT_LINES = 20
+_BAD_USAGE = 2  # exit code; what is wrong is the last line, after the usage
 _LONGEST_LINE = 4096
+
+
+class _LogLine(msgspec.Struct):
+    """A line of the server's log (``--log-json``)."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
+    message: str
+    traceback: str = ""
+
+
+class _Listening(msgspec.Struct):
+    """The line that the server prints when it listens (``--port 0``)."""
+
+    url: str
+
+
+_log_lines = msgspec.json.Decoder(_LogLine)
+_listening_lines = msgspec.json.Decoder(_Listening)
 
 
 class OwnServer:
@@ -44,6 +63,7 @@ class OwnServer:
         self._stop_timeout = stop_timeout
         self._process: asyncio.subprocess.Process | None = None
         self._url = ""
+        self._failure = ""
         self._last_lines: collections.deque[str] = collections.deque(maxlen=_KEPT_LINES)
         self._readers: list[asyncio.Task[None]] = []
         self._turn = asyncio.Lock()
@@ -91,6 +111,7 @@ class OwnServer:
 
     async def _start(self) -> None:
         self._last_lines.clear()
+        self._failure = ""
         try:
             self._process = process = await asyncio.create_subprocess_exec(
                 *_command(self._arguments),
@@ -116,26 +137,34 @@ class OwnServer:
         self._readers.append(asyncio.create_task(_drain(process.stdout)))
         if url is None:
             await self._end()
-            raise SolverError(f"the solver server {why} ({_ending(process)}): {self._last_words()}")
+            raise SolverError(
+                f"the solver server {why} ({_ending(process)}): {self._last_words(process.returncode)}"
+            )
         self._url = url
         log.info("started a solver server on %s", url)
 
-    def _last_words(self) -> str:
+    def _last_words(self, exit_code: int | None) -> str:
+        if self._failure:
+            return self._failure
         lines = list(self._last_lines) or ["it wrote nothing; try `bot2048 serve` by itself"]
-        if lines[-1].lower().startswith("error: "):  # a told failure needs no more
-            return lines[-1][len("error: ") :]
+        if exit_code == _BAD_USAGE:
+            return lines[-1]
         return "\n".join(["it wrote at last:", *lines])
 
     async def _read_stderr(self, stream: asyncio.StreamReader) -> None:
-        level = logging.DEBUG
         async for line in _lines(stream):
-            self._last_lines.append(line)
-            match = _LOG_LINE.fullmatch(line)
-            if match is None:  # the line goes on with what was logged before, as a traceback does
-                log.log(level, "solver server: %s", line)
+            try:
+                told = _log_lines.decode(line)
+            except msgspec.MsgspecError:  # not of the log, as what the interpreter writes when it dies
+                self._last_lines.append(line)
+                log.debug("solver server: %s", line)
+                continue
+            message = "\n".join(filter(None, (told.message, told.traceback)))
+            self._last_lines.append(message)
+            if told.level == "CRITICAL":  # a failure that ends the server; whoever started it is told
+                self._failure = message
             else:
-                level = logging.getLevelNamesMapping()[match[1]]
-                log.log(level, "solver server: %s", match[3])
+                log.log(logging.getLevelNamesMapping()[told.level], "solver server: %s", message)
 
     async def _end(self) -> None:
         """End the process: at the end of its input it stops; else by SIGTERM; else by SIGKILL."""
@@ -163,7 +192,7 @@ def _command(arguments: Sequence[str]) -> list[str]:
         raise SolverError("cannot start a solver server: this Python does not know its own path")
     # -P: modules of the current folder, whatever it is, must not shadow the program's own.
     serve = [sys.executable, "-P", "-m", "solver_server", "serve"]
-    return [*serve, "--host", "127.0.0.1", "--port", "0", "--stop-with-stdin", *arguments]
+    return [*serve, "--host", "127.0.0.1", "--port", "0", "--log-json", "--stop-with-stdin", *arguments]
 
 
 def _environment() -> dict[str, str]:
@@ -188,10 +217,10 @@ async def _ends_within(process: asyncio.subprocess.Process, seconds: float) -> b
 
 
 async def _listening_url(stdout: asyncio.StreamReader) -> str | None:
-    """The url that the server announces; ``None`` if its output ends before."""
-    while line := (await stdout.readline()).decode("utf-8", "replace"):
-        if line.startswith(_LISTENING):
-            return line.removeprefix(_LISTENING).strip()
+    """Return the url that the server announces; ``None`` if its output ends before."""
+    while line := await stdout.readline():
+        with contextlib.suppress(msgspec.MsgspecError):
+            return _listening_lines.decode(line).url
     return None
 
 

@@ -26,6 +26,7 @@ from solver_server.serving.admission import Admission
 from solver_server.serving.bounded_connection import BoundedConnection
 from solver_server.serving.conversation import Conversation
 from solver_server.serving.http_requests import HttpRequests
+from solver_server.serving.log_format import WEBSOCKET_LOGGER
 from solver_server.serving.metrics import LiveCounts, ServerMetrics
 from solver_server.serving.pool import EngineOffer, EnginePool
 from solver_server.serving.refusal_log import RefusalLog
@@ -189,7 +190,7 @@ class SolverServer:
                 close_timeout=_CLOSE_SECONDS,
                 # A message somewhat too long is answered ``too_long``; this ends the connection (1009).
                 max_size=4 * MAX_MESSAGE_BYTES,
-                logger=logging.getLogger("solver_server.websocket"),
+                logger=logging.getLogger(WEBSOCKET_LOGGER),
                 create_connection=cast(Any, make),
                 start_serving=False,
                 backlog=_BACKLOG,

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -76,8 +78,11 @@ def serve(begin: Begin, *arguments: str, **more: str) -> Process:
 def url_of(process: Process) -> str:
     assert process.stdout is not None
     line = process.stdout.readline()
-    assert line.startswith("listening on ws://127.0.0.1:"), process.communicate()
-    return line.removeprefix("listening on ").strip()
+    assert line, process.communicate()
+    told = json.loads(line)
+    assert told["url"] in {f"{scheme}://127.0.0.1:{told['port']}" for scheme in ("ws", "wss")}
+    assert told["pid"] == process.pid
+    return str(told["url"])
 
 
 def ask(url: str, headers: dict[str, str] | None = None) -> dict[str, Any]:
@@ -138,6 +143,55 @@ def test_serve_takes_its_token_from_the_environment(begin: Begin) -> None:
     assert ask(url_of(process), {"Authorization": "Bearer s3cret-of-16-chars"})["id"] == 1
 
 
+def test_serve_reads_its_token_from_a_file_or_makes_one(begin: Begin, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("a-token-from-a-file\n")
+    process = serve(begin, "--token-file", str(file), BOT2048_TOKEN="another-long-token")
+    assert ask(url_of(process), {"Authorization": "Bearer a-token-from-a-file"})["id"] == 1
+    process = serve(begin, "--new-token")
+    assert process.stdout is not None
+    told = json.loads(process.stdout.readline())
+    assert len(told["token"]) >= 32
+    assert ask(told["url"], {"Authorization": f"Bearer {told['token']}"})["id"] == 1
+
+
+def test_serve_prints_a_sentence_on_a_port_of_your_choice(begin: Begin) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    process = begin("-m", "solver_server", "serve", "--port", str(port), "--new-token")
+    assert process.stdout is not None
+    token = process.stdout.readline().split()
+    assert token[0] == "token"
+    assert process.stdout.readline() == f"listening on ws://127.0.0.1:{port}\n"
+
+
+def test_the_log_names_time_level_and_connection(begin: Begin) -> None:
+    for arguments in (["-v"], ["-v", "--log-json"]):
+        process = serve(begin, "--engine", "fast", *arguments)
+        ask(url_of(process))
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+        lines = [line for line in err.splitlines() if "disconnected" in line]
+        assert len(lines) == 1
+        if "--log-json" in arguments:
+            told = json.loads(lines[0])
+            datetime.datetime.fromisoformat(told["time"])
+            assert (told["level"], told["connection"], told["message"]) == ("INFO", "c1", "disconnected")
+        else:
+            time, level, connection, logger, message = lines[0].split()
+            datetime.datetime.fromisoformat(time)
+            assert (level, connection, message) == ("INFO", "[c1]", "disconnected")
+            assert logger == "solver_server.serving.conversation:"
+
+
+def test_a_failure_is_one_line_of_json_where_the_log_is(begin: Begin) -> None:
+    result = solver("serve", "--port", "0", "--log-json", "--depth", "99")
+    assert (result.returncode, result.stdout) == (1, "")
+    told = json.loads(result.stderr)
+    assert told["level"] == "CRITICAL"
+    assert told["message"].startswith("depth 99 is out of range for engine 'order'")
+
+
 def test_serve_tells_that_the_port_is_in_use(begin: Begin) -> None:
     port = url_of(serve(begin)).rpartition(":")[2]
     second = solver("serve", "--port", port)
@@ -157,6 +211,18 @@ def test_serve_tells_that_the_port_is_in_use(begin: Begin) -> None:
         (["--time-ms", "nan"], 1, "time_ms nan is out of range"),
         (["--allow-origin", "*"], 1, "scheme://host"),
         (["--token", "two words"], 1, "the token is not usable"),
+        (["--token", "short"], 1, "the token has 5 characters; expected at least 16; try --new-token"),
+        (["--new-token", "--token-file", __file__], 2, "exclude each other"),
+        (["--token-file", __file__], 1, "lines; expected one, the token"),
+        (["--tls-key", __file__], 2, "add --tls-cert"),
+        (["--tls-cert", __file__], 1, "expected PEM files"),
+        (["--max-connections", "9999999"], 1, "ask for fewer with --max-connections"),
+        (
+            ["--depth", "3", "--max-depth", "2"],
+            1,
+            "depth 3 is out of range for engine 'order'; expected 1 to 2",
+        ),
+        (["--time-ms", "30", "--max-time-ms", "20"], 1, "time_ms 30 is out of range"),
         (["--engine", "stockfish"], 2, "'stockfish' is not an engine; expected one of order, ntuple"),
         (["--port", "65536"], 2, "--port"),
     ],
