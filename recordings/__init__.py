@@ -1,11 +1,12 @@
-"""What a played game is: its record, the crash-safe journal, JSONL files, replay and verification, GIF.
+"""What a played game is: its record, the crash-safe journal, JSONL files, replay and verification.
 
-Importing this package loads no imaging library; pictures live in `render` and `gif`.
+Datasets of many games are in `recordings.datasets`, pictures in `recordings.pictures`; importing this package
+loads neither NumPy nor an imaging library.
 """
 
 from recordings.journal import GameJournal, recover
 from recordings.jsonl import GAMES_FILE, append_record, prepare_folder, read_records
-from recordings.record import SCHEMA_VERSION, GameRecord, Move, Outcome, build_record
+from recordings.record import SCHEMA_VERSION, GameRecord, Move, Outcome, build_record, new_info
 from recordings.replay import Fault, verify
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Outcome",
     "append_record",
     "build_record",
+    "new_info",
     "prepare_folder",
     "read_records",
     "recover",

@@ -17,33 +17,13 @@ import numpy.typing as npt
 from game2048.board import Board, highest_exponent
 from game2048.direction import DIRECTIONS
 from game2048.errors import RecordError, RulesError
-from recordings.record import SCHEMA_VERSION, WINNING_TILE, GameRecord, Move, Outcome, now
+from recordings.record import WINNING_TILE, GameInfo, GameRecord, Move, info_of
 
 MISSING = -1
 """What stands for a number that was not recorded, in columns of integers."""
 
 _NAMES = [direction.value for direction in DIRECTIONS]
 _INDEX = {name: index for index, name in enumerate(_NAMES)}
-
-
-class GameInfo(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a game's record says beside its moves and scores; the fields are those of `GameRecord`."""
-
-    total_moves: int
-    max_tile: int
-    won: bool
-    timestamp: str
-    source: str | None = None
-    solver: str | None = None
-    seed: int | None = None
-    outcome: Outcome | None = None
-    id: str | None = None
-    game_number: int | None = None
-    depth: int | None = None
-    weights: str | None = None
-    symmetry: int | None = None
-    rules: list[str] | None = None
-    schema_version: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,28 +90,6 @@ def _same(mine: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> bool:
     return mine.shape == theirs.shape and bool(np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f"))
 
 
-def new_info(
-    *,
-    source: str,
-    solver: str,
-    outcome: Outcome,
-    timestamp: str | None = None,
-    **more: Any,
-) -> GameInfo:
-    """The info of a game that was just played; `GameArrays.with_totals` fills in the totals."""
-    return GameInfo(
-        0,
-        0,
-        False,
-        timestamp or now(),
-        source=source,
-        solver=solver,
-        outcome=outcome,
-        schema_version=SCHEMA_VERSION,
-        **more,
-    )
-
-
 # -- from records ---------------------------------------------------------------------------------------
 
 
@@ -143,20 +101,13 @@ def arrays_of(record: GameRecord) -> GameArrays:
     """
     moves = record.moves
     return GameArrays(
-        info=_info_of(record),
+        info=info_of(record),
         cells=cells_of([*(move.board for move in moves), record.final_board]),
         directions=np.array([_INDEX[move.direction] for move in moves], dtype=np.uint8),
         scores=np.array([*(move.score for move in moves), record.final_score], dtype=np.int64),
         values=_values_of(moves),
         nodes=_optional([move.nodes_evaluated for move in moves], np.int64),
         depths=_optional([move.depth for move in moves], np.int16),
-    )
-
-
-def _info_of(record: GameRecord) -> GameInfo:
-    fields: dict[str, Any] = {name: getattr(record, name) for name in GameInfo.__struct_fields__}
-    return msgspec.convert(
-        {name: value for name, value in fields.items() if value not in ("", None)}, GameInfo
     )
 
 
@@ -230,43 +181,36 @@ def tiles_of(cells: npt.NDArray[np.uint8]) -> Any:
 
 
 def record_of(game: GameArrays) -> GameRecord:
-    """The record of a game; the inverse of `arrays_of`."""
-    boards = tiles_of(game.cells)
-    scores = game.scores.tolist()
-    names = [_NAMES[index] for index in game.directions.tolist()]
-    if game.values is None and game.nodes is None and game.depths is None:
-        moves = [Move(*move) for move in zip(boards, names, scores, strict=False)]
-    else:
-        moves = _moves_with_search(game, boards, names, scores)
+    """Return the record of a game; the inverse of `arrays_of`."""
     return GameRecord(
-        final_score=scores[-1], final_board=boards[-1], moves=moves, **msgspec.structs.asdict(game.info)
+        **msgspec.structs.asdict(game.info),
+        final_score=game.final_score,
+        final_board=tiles_of(game.cells[-1]),
+        moves=_moves_of(game),
     )
 
 
-def _moves_with_search(game: GameArrays, boards: Any, names: Any, scores: Any) -> list[Move]:
-    plies = game.plies
-    values = np.full((plies, 4), np.nan) if game.values is None else game.values
-    rows = values.tolist()
+def _moves_of(game: GameArrays) -> list[Move]:
+    boards = tiles_of(game.cells[:-1])
+    names = [_NAMES[index] for index in game.directions.tolist()]
+    moves = [Move(*move) for move in zip(boards, names, game.scores[:-1].tolist(), strict=True)]
+    if game.values is None and game.nodes is None and game.depths is None:
+        return moves
+    values = np.full((len(moves), 4), np.nan) if game.values is None else game.values
     known = (~np.isnan(values)).tolist()
-    nodes = [None] * plies if game.nodes is None else _or_none(game.nodes)
-    depths = [None] * plies if game.depths is None else _or_none(game.depths)
-    moves = []
-    for ply in range(plies):
-        told: Any = {_NAMES[i]: rows[ply][i] for i in range(4) if known[ply][i]}
-        if told:
-            move = Move.of_search(
-                boards[ply],
-                names[ply],
-                scores[ply],
-                told,
-                nodes[ply],
-                depths[ply],
-            )
+    rows = values.tolist()
+    nodes = _or_none(game.nodes, len(moves))
+    depths = _or_none(game.depths, len(moves))
+    for i, move in enumerate(moves):
+        found: Any = {_NAMES[d]: rows[i][d] for d in range(4) if known[i][d]}
+        if found:
+            moves[i] = Move.of_search(move, found, nodes[i], depths[i])
         else:
-            move = Move(boards[ply], names[ply], scores[ply], nodes_evaluated=nodes[ply], depth=depths[ply])
-        moves.append(move)
+            moves[i] = msgspec.structs.replace(move, nodes_evaluated=nodes[i], depth=depths[i])
     return moves
 
 
-def _or_none(numbers: npt.NDArray[Any]) -> list[int | None]:
+def _or_none(numbers: npt.NDArray[Any] | None, count: int) -> list[int | None]:
+    if numbers is None:
+        return [None] * count
     return [None if number == MISSING else number for number in numbers.tolist()]

@@ -27,7 +27,17 @@ from game2048.direction import Direction
 from game2048.errors import RecordError, RulesError
 from recordings.jsonl import GAMES_FILE, MAX_LINE_BYTES, append_record, prepare_folder, write_whole
 from recordings.locks import is_open_at, lock
-from recordings.record import Count, GameRecord, Move, Outcome, Tiles, build_record, now, timestamp_of
+from recordings.record import (
+    Count,
+    GameRecord,
+    Move,
+    Outcome,
+    Tiles,
+    build_record,
+    new_info,
+    now,
+    timestamp_of,
+)
 
 JOURNAL_SUFFIX = ".journal"
 JOURNAL_VERSION = 1
@@ -360,13 +370,15 @@ class _Contents:
             _made(self.moves, end.final_board),
             Board.from_tiles(end.final_board),
             end.final_score,
-            end.outcome,
-            source=header.source,
-            solver=header.solver,
-            seed=header.seed,
-            timestamp=end.timestamp,
-            game_id=header.id,
-            rules=end.rules or (),
+            new_info(
+                source=header.source,
+                solver=header.solver,
+                outcome=end.outcome,
+                timestamp=end.timestamp,
+                seed=header.seed,
+                id=header.id,
+                rules=end.rules or None,
+            ),
         )
 
     def _end_by_slide(self) -> _End:

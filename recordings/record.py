@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -15,7 +15,7 @@ from game2048.size import MAX_SIDE, MIN_SIDE
 from game2048.wire import DirectionName
 
 SCHEMA_VERSION = 1
-"""Raised when a line changes in a way that an older reader cannot ignore. Optional fields do not raise it."""
+"""Grows when a line changes in a way that an older reader cannot ignore; optional fields do not count."""
 
 WINNING_TILE = 2048
 
@@ -32,7 +32,7 @@ Tiles = Annotated[list[_Row], msgspec.Meta(min_length=MIN_SIDE, max_length=MAX_S
 class Move(msgspec.Struct, frozen=True, omit_defaults=True):
     """One move, and what stood before it.
 
-    What the engine knew is there only where it was asked for; `of_search` makes it consistent.
+    What the engine knew is there only where it was recorded; `of_search` makes it consistent.
 
     Attributes:
         board: face values before the move.
@@ -42,7 +42,7 @@ class Move(msgspec.Struct, frozen=True, omit_defaults=True):
         evaluation_score: the value of the direction chosen.
         alternative_moves: the other legal directions, the best first.
         nodes_evaluated: how many positions the engine looked at.
-        depth: how deep it searched, in its own count.
+        depth: how deep it searched, in the engine's own unit.
     """
 
     board: Tiles
@@ -56,61 +56,54 @@ class Move(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, board: Board, direction: Direction, score: int) -> Move:
-        """The move of that direction, made on ``board`` at ``score`` points."""
+        """Return the move of that direction, made on ``board`` at ``score`` points."""
         return cls(board.tiles(), direction.value, score)
 
     @classmethod
     def of_search(
         cls,
-        board: list[list[int]],
-        direction: DirectionName,
-        score: int,
+        move: Move,
         values: dict[DirectionName, float],
         nodes: int | None = None,
         depth: int | None = None,
     ) -> Move:
-        """A move with what the engine knew; the evaluation and the alternatives follow from its values."""
-        others: list[DirectionName] = [name for name in values if name != direction]
+        """Add to a move what the engine knew; the evaluation and the alternatives follow from its values."""
+        others: list[DirectionName] = [name for name in values if name != move.direction]
         others.sort(key=lambda name: -values[name])
-        return cls(board, direction, score, values, values.get(direction), others, nodes, depth)
+        chosen = values.get(move.direction)
+        return cls(move.board, move.direction, move.score, values, chosen, others, nodes, depth)
 
 
-class GameRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """One game. In JSON the names are camelCase and what is ``None`` is left out.
+class GameInfo(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """What is recorded of a game beside its boards, moves and scores. In JSON the names are camelCase.
 
-    Fields up to ``moves`` are always there. The others may be missing in files of other programs; unknown
-    fields are ignored, so that later versions can add some.
+    The first four fields are always there. The others may be missing in files of other programs.
 
     Attributes:
         total_moves: how many moves were made.
-        final_score: the score after the last move.
         max_tile: the largest tile.
         won: whether ``max_tile`` is 2048 or more.
-        final_board: face values after the last move.
         timestamp: when the game ended, ISO 8601.
-        moves: all moves, in order.
         source: a url, or ``self-play``.
         solver: the engine that chose the moves.
-        seed: what a seeded game was started from.
+        seed: the seed that a seeded game was started from.
         outcome: ``game_over`` (no legal move is left), ``stopped`` (on purpose, e.g. a target was reached) or
             ``interrupted`` (Ctrl-C, a fault, or recovered from a journal).
         id: names a journaled game, so that it is never written twice; the symmetric images of a game share
             it.
         game_number: which game of its run it was, from 0; with ``seed`` it names the spawns (`Spawner`).
-        depth: the depth that the engine was given, in its own count.
+        depth: the depth that the engine was given, in the engine's own unit.
         weights: the SHA-256 of the weights that it played with.
-        symmetry: which image of the game as played this is (`game2048.symmetry`), of an augmented one.
-        rules: in what the rules of the page differ from those of 2048, in words; ``None`` for not at all.
+        symmetry: which symmetric image of the game as played this is (`game2048.symmetry`); ``None`` for the
+            game itself.
+        rules: how the rules of the page differ from those of 2048, in words; ``None`` for not at all.
         schema_version: 0 for a line that carries none.
     """
 
     total_moves: Count
-    final_score: Count
     max_tile: Count
     won: bool
-    final_board: Tiles
     timestamp: str
-    moves: list[Move]
     source: str | None = None
     solver: str | None = None
     seed: int | None = None
@@ -124,58 +117,99 @@ class GameRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     schema_version: Count = 0
 
 
+class GameRecord(GameInfo, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """One game: a line of ``games.jsonl``. In JSON what is ``None`` is left out, and the moves come last.
+
+    Unknown fields are ignored, so that later versions can add some.
+
+    Attributes:
+        final_score: the score after the last move.
+        final_board: face values after the last move.
+        moves: all moves, in order.
+    """
+
+    final_score: Count
+    final_board: Tiles
+    moves: list[Move]
+
+
+INFO_FIELDS = GameInfo.__struct_fields__
+_JSON_NAMES = dict(zip(INFO_FIELDS, GameInfo.__struct_encode_fields__, strict=True))
+
+
+def info_of(record: GameRecord) -> GameInfo:
+    """Return the info of a record. An empty text counts as missing."""
+    fields = {name: getattr(record, name) for name in INFO_FIELDS}
+    return GameInfo(**{name: value for name, value in fields.items() if value != ""})
+
+
+def info_from(fields: Mapping[str, Any]) -> GameInfo:
+    """Check the fields of an info, as files hold them.
+
+    Args:
+        fields: values by field name; ``None`` for what is missing.
+
+    Raises:
+        ValueError: a field is missing or out of range; names it.
+    """
+    given = {_JSON_NAMES.get(name, name): value for name, value in fields.items() if value is not None}
+    return msgspec.convert(given, GameInfo)
+
+
+def new_info(
+    *, source: str, solver: str, outcome: Outcome, timestamp: str | None = None, **more: Any
+) -> GameInfo:
+    """Return the info of a game that was just played; `build_record` and `GameArrays.with_totals` add totals.
+
+    Args:
+        source: a url, or ``self-play``.
+        solver: the engine that chose the moves.
+        outcome: how the game ended.
+        timestamp: when the game ended; by default now.
+        more: other fields of `GameInfo`.
+    """
+    return GameInfo(
+        total_moves=0,
+        max_tile=0,
+        won=False,
+        timestamp=timestamp or now(),
+        source=source,
+        solver=solver,
+        outcome=outcome,
+        schema_version=SCHEMA_VERSION,
+        **more,
+    )
+
+
 def now() -> str:
-    """The present moment as a record's ``timestamp``."""
+    """Return the present moment as a record's ``timestamp``."""
     return timestamp_of(datetime.datetime.now(datetime.UTC))
 
 
 def timestamp_of(moment: datetime.datetime) -> str:
-    """A moment as a record's ``timestamp``: ISO 8601, whole seconds, with its offset."""
+    """Return a moment as a record's ``timestamp``: ISO 8601, whole seconds, with its offset."""
     return moment.isoformat(timespec="seconds")
 
 
-def build_record(
-    moves: Sequence[Move],
-    final_board: Board,
-    final_score: int,
-    outcome: Outcome,
-    *,
-    source: str,
-    solver: str,
-    seed: int | None = None,
-    timestamp: str | None = None,
-    game_id: str | None = None,
-    rules: Sequence[str] = (),
-) -> GameRecord:
-    """A record whose totals follow from the moves and the final board.
+def build_record(moves: Sequence[Move], final_board: Board, final_score: int, info: GameInfo) -> GameRecord:
+    """Return a record whose totals follow from the moves and the final board.
 
     Args:
         moves: all moves made, each with the board and the score before it.
         final_board: the board after the last move.
         final_score: the score after the last move.
-        outcome: how the game ended.
-        source: a url, or ``self-play``.
-        solver: the engine that chose the moves.
-        seed: what a seeded game was started from.
-        timestamp: when the game ended; by default now.
-        game_id: see `GameRecord`.
-        rules: see `GameRecord`.
+        info: all else; its totals are replaced.
     """
+    totals = {
+        "total_moves": len(moves),
+        "max_tile": final_board.max_tile,
+        "won": final_board.max_tile >= WINNING_TILE,
+    }
     return GameRecord(
-        total_moves=len(moves),
+        **(msgspec.structs.asdict(info) | totals),
         final_score=final_score,
-        max_tile=final_board.max_tile,
-        won=final_board.max_tile >= WINNING_TILE,
         final_board=final_board.tiles(),
-        timestamp=timestamp or now(),
         moves=list(moves),
-        source=source,
-        solver=solver,
-        seed=seed,
-        outcome=outcome,
-        id=game_id,
-        rules=list(rules) or None,
-        schema_version=SCHEMA_VERSION,
     )
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from game2048.board import Board, Slide
 from game2048.direction import Direction
 from game2048.errors import RulesError
 from recordings.record import WINNING_TILE, GameRecord
+
+if TYPE_CHECKING:  # loads NumPy
+    from recordings.game_arrays import GameArrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,41 @@ def verify(record: GameRecord) -> Fault | None:
     return _fault_in_moves(record) or _fault_in_totals(record)
 
 
+def verify_arrays(game: GameArrays) -> Fault | None:
+    """Replay a game by the rules, as `verify` does with its record, at the speed of a kernel."""
+    from recordings.game_arrays import record_of  # loads NumPy
+
+    return None if _is_sound(game) else verify(record_of(game))
+
+
+def _is_sound(game: GameArrays) -> bool:
+    import numpy as np
+
+    from game2048.kernels.grid import is_grid_over
+    from game2048.kernels.transitions import find_facts  # loads kernels
+
+    facts = find_facts(game.cells, game.directions)
+    spawned = facts.spawn_cell >= 0
+    if game.info.outcome == "interrupted" and not spawned[-1:].all():
+        spawned[-1] = bool(np.array_equal(facts.after[-1], game.cells[-1]))
+    return bool(
+        spawned.all()
+        and (facts.reward >= 0).all()
+        and (np.diff(game.scores) == facts.reward).all()
+        and game.info == game.with_totals().info
+        and (game.info.outcome != "game_over" or is_grid_over(game.cells[-1]))
+        and _is_moment(game.info.timestamp)
+    )
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _fault_in_moves(record: GameRecord) -> Fault | None:
     moves = record.moves
     board: Board | None = None
@@ -51,7 +90,7 @@ def _fault_in_moves(record: GameRecord) -> Fault | None:
         try:
             found = Board.from_tiles(tiles)
         except RulesError as error:
-            return Fault(min(index + 1, len(moves)) or None, f"{place} is none: {error}")
+            return Fault(min(index + 1, len(moves)) or None, f"{place} is invalid: {error}")
         if board is not None:
             may_lack_spawn = final and record.outcome == "interrupted"
             score = record.final_score if final else moves[index].score
@@ -68,15 +107,15 @@ def _fault_in_ply(
     """What is wrong with the move of that index, which led from ``board`` to ``found`` and ``score``."""
     move = record.moves[index]
     slide = board.slide(Direction(move.direction))
-    told = f"{move.direction} on '{board}'"
+    done = f"{move.direction} on '{board}'"
     if not slide.moved:
-        return f"{told} is illegal: it changes nothing"
+        return f"{done} is illegal: it changes nothing"
     if not (is_spawned(slide, found) or (may_lack_spawn and found == slide.afterstate)):
-        return f"{told} expects '{slide.afterstate}' and one spawned 2 or 4 more, but {place} is '{found}'"
+        return f"{done} expects '{slide.afterstate}' and one spawned 2 or 4 more, but {place} is '{found}'"
     if score != move.score + slide.reward:
         where = "the final score" if index + 1 == len(record.moves) else f"the score before ply {index + 2}"
         return (
-            f"{told} expects the score {move.score} + {slide.reward} = {move.score + slide.reward}, "
+            f"{done} expects the score {move.score} + {slide.reward} = {move.score + slide.reward}, "
             f"but {where} is {score}"
         )
     return None
@@ -100,15 +139,13 @@ def _fault_in_totals(record: GameRecord) -> Fault | None:
     )
     for name, found, expected in checks:
         if found != expected:
-            return Fault(None, f"{name} is {found}: expected {expected} by the moves and the final board")
+            return Fault(None, f"{name} is {found}; expected {expected} by the moves and the final board")
     if record.outcome == "game_over" and not final.is_over:
         legal = ", ".join(direction.value for direction in final.legal_directions())
         return Fault(
             len(record.moves) or None,
             f"the outcome is game_over, but the final board '{final}' still has legal moves: {legal}",
         )
-    try:
-        datetime.datetime.fromisoformat(record.timestamp)
-    except ValueError:
-        return Fault(None, f"timestamp {record.timestamp[:40]!r} is no date and time: expected ISO 8601")
+    if not _is_moment(record.timestamp):
+        return Fault(None, f"timestamp {record.timestamp[:40]!r} is not a date and time; expected ISO 8601")
     return None

@@ -182,8 +182,8 @@ def _with_progress(files: tuple[Path, ...]) -> Iterator[tuple[Path, int, int, Fa
 def _faults(file: Path) -> Iterator[tuple[int, Fault | None]]:
     """The moves and the fault of every game of a file."""
     from recordings.datasets.dataset_file import read_games
-    from recordings.datasets.fast_verify import verify_arrays
     from recordings.game_arrays import arrays_of
+    from recordings.replay import verify_arrays
 
     if _is_dataset(file):
         for game in read_games(file):

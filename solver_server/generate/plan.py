@@ -6,8 +6,7 @@ import msgspec
 
 from game2048.errors import SolverError
 from game2048.size import STANDARD_SIZE, Size
-from recordings.game_arrays import GameInfo, new_info
-from recordings.record import Outcome
+from recordings.record import GameInfo, Outcome, new_info
 from solver_server.engine import Limit
 
 SOURCE = "self-play"

@@ -17,11 +17,11 @@ from game2048.errors import PageError, RecordError, SolverError, SolverRefusedEr
 from game2048.spawn import Spawner
 from game2048.wire import DecisionMessage, GameOver
 from recordings.datasets.dataset_file import read_games
-from recordings.datasets.fast_verify import verify_arrays
 from recordings.datasets.resumable import GrowingDataset
 from recordings.datasets.statistics import GameTally
 from recordings.game_arrays import GameArrays
 from recordings.journal import GameJournal
+from recordings.replay import verify_arrays
 from scraper.page import Deviation, MoveOutcome, Ply, Reading, Slid, Status
 
 GOOD, BAD, FULL = "script:good", "script:bad", "script:full"

@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from recordings.datasets.dataset_file import read_games
-from recordings.datasets.fast_verify import verify_arrays
 from recordings.datasets.resumable import working_files
+from recordings.replay import verify_arrays
 from scraper.demo.server import serve_demo
 
 PATIENCE = 240  # seconds; kernels may have to be compiled first

@@ -8,8 +8,8 @@ from game2048 import DIRECTIONS, Board, Direction
 from game2048.errors import RecordError
 from game2048.symmetry import isomorphs
 from recordings.datasets.augment import direction_maps, images_of, with_all_images
-from recordings.datasets.fast_verify import verify_arrays
 from recordings.datasets.identity import identity
+from recordings.replay import verify_arrays
 
 
 @pytest.mark.parametrize("size", [(2, 2), (4, 4), (2, 5), (3, 2)])

@@ -88,7 +88,7 @@ def test_verify_names_file_game_and_the_first_ply_at_fault(file: Path) -> None:
     assert result.stdout.splitlines() == [
         f"{file}, game 3, ply 2: left on '4 0 / 0 2' expects '4 0 / 2 0' and one spawned 2 or 4 more, "
         "but the board before ply 3 is '4 8 / 2 0'",
-        f"{file}, game 4, won is True: expected False by the moves and the final board",
+        f"{file}, game 4, won is True; expected False by the moves and the final board",
     ]
     assert told(result) == f"2 of 4 games broke the rules, first {file}, game 3, ply 2"
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.recorded import random_game, worked_game
 
 from game2048 import Board, Direction
-from recordings import Fault, GameRecord, Move, build_record, verify
+from recordings import Fault, GameRecord, Move, build_record, new_info, verify
 from recordings.record import Outcome
 
 change = msgspec.structs.replace
@@ -21,7 +21,9 @@ def with_move(record: GameRecord, number: int, **fields: object) -> GameRecord:
 
 def one_move(before: str, direction: str, after: str, score: int, outcome: Outcome = "stopped") -> GameRecord:
     move = Move.of(Board.from_text(before), Direction(direction), 0)
-    return build_record([move], Board.from_text(after), score, outcome, source="x", solver="y")
+    return build_record(
+        [move], Board.from_text(after), score, new_info(source="x", solver="y", outcome=outcome)
+    )
 
 
 def test_a_game_by_the_rules_has_no_fault() -> None:
@@ -61,11 +63,11 @@ def test_an_illegal_move_is_named() -> None:
 @pytest.mark.parametrize(
     ("tiles", "told"), [([[3, 0], [2, 0]], "3 in row 1, column 1 is not a tile"), ([[4, 0], [0]], "ragged")]
 )
-def test_a_board_that_is_none_is_named(tiles: list[list[int]], told: str) -> None:
+def test_an_invalid_board_is_named(tiles: list[list[int]], told: str) -> None:
     fault = verify(with_move(worked_game(), 2, board=tiles))
     assert fault is not None
     assert fault.ply == 2
-    assert fault.message.startswith("the board before ply 2 is none: ")
+    assert fault.message.startswith("the board before ply 2 is invalid: ")
     assert told in fault.message
 
 
@@ -109,10 +111,10 @@ def test_a_game_may_begin_with_a_score() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("total_moves", 6, "totalMoves is 6: expected 5"),
-        ("max_tile", 16, "maxTile is 16: expected 8"),
-        ("won", True, "won is True: expected False"),
-        ("timestamp", "yesterday", "timestamp 'yesterday' is no date and time"),
+        ("total_moves", 6, "totalMoves is 6; expected 5"),
+        ("max_tile", 16, "maxTile is 16; expected 8"),
+        ("won", True, "won is True; expected False"),
+        ("timestamp", "yesterday", "timestamp 'yesterday' is not a date and time"),
     ],
 )
 def test_totals_that_do_not_agree_are_named(field: str, value: object, told: str) -> None:
@@ -130,11 +132,13 @@ def test_game_over_is_believed_only_of_a_board_without_moves() -> None:
 
 
 def test_a_game_without_moves_is_its_final_board() -> None:
-    over = build_record([], Board.from_text("2 4/4 2"), 0, "game_over", source="x", solver="y")
+    over = build_record(
+        [], Board.from_text("2 4/4 2"), 0, new_info(source="x", solver="y", outcome="game_over")
+    )
     assert verify(over) is None
     assert verify(change(over, final_board=[[2, 4], [4, 3]])) == Fault(
         None,
-        "the final board is none: 3 in row 2, column 2 is not a tile; "
+        "the final board is invalid: 3 in row 2, column 2 is not a tile; "
         "expected 0 or a power of two from 2 to 131072",
     )
 

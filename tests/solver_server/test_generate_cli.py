@@ -19,10 +19,10 @@ from support import first_engine
 
 from game2048.errors import RecordError, SolverError
 from recordings.datasets.dataset_file import read_games, write_games
-from recordings.datasets.fast_verify import verify_arrays
 from recordings.datasets.formats.chunks import Chunk
 from recordings.datasets.resumable import GrowingDataset, working_files
 from recordings.game_arrays import GameArrays
+from recordings.replay import verify_arrays
 from solver_server.cli.generate import generate
 from solver_server.engines import ENGINES
 from solver_server.ntuple.bundled import weights_for

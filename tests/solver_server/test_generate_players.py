@@ -13,9 +13,9 @@ from game2048.kernels import grid
 from game2048.kernels.word_ops import pack_words
 from game2048.size import Size
 from game2048.spawn import Spawner
-from recordings.datasets.fast_verify import verify_arrays
 from recordings.datasets.formats.chunks import decode_chunk
 from recordings.game_arrays import GameArrays
+from recordings.replay import verify_arrays
 from solver_server.engine import Limit
 from solver_server.engines import spec_of
 from solver_server.generate import players

@@ -9,8 +9,8 @@ import numpy as np
 
 from game2048 import Board, Direction
 from game2048.spawn import Spawner
-from recordings.game_arrays import GameArrays, arrays_of, new_info
-from recordings.record import Move, build_record
+from recordings.game_arrays import GameArrays, arrays_of
+from recordings.record import Move, build_record, new_info
 
 TIMESTAMP = "2025-03-01T12:00:00+00:00"
 
@@ -32,11 +32,13 @@ def played(rows: int, columns: int, seed: int, game: int = 0, max_moves: int = 1
         moves,
         board,
         score,
-        "game_over" if board.is_over else "stopped",
-        source="self-play",
-        solver="random",
-        seed=seed,
-        timestamp=TIMESTAMP,
+        new_info(
+            source="self-play",
+            solver="random",
+            outcome="game_over" if board.is_over else "stopped",
+            seed=seed,
+            timestamp=TIMESTAMP,
+        ),
     )
     return arrays_of(record).with_info(game_number=game, depth=1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from game2048 import Board, Direction
-from recordings import GameRecord, Move, build_record
+from recordings import GameRecord, Move, build_record, new_info
 
 # 2×2, by hand: board before each move, the move, score before it.
 WORKED_MOVES = [
@@ -29,11 +29,7 @@ def worked_game() -> GameRecord:
         worked_moves(),
         Board.from_text(WORKED_FINAL),
         WORKED_SCORE,
-        "game_over",
-        source="self-play",
-        solver="hand",
-        seed=7,
-        timestamp=TIMESTAMP,
+        new_info(source="self-play", solver="hand", outcome="game_over", seed=7, timestamp=TIMESTAMP),
     )
 
 
@@ -64,9 +60,11 @@ def random_game(rows: int, columns: int, seed: int, max_moves: int = 10_000) -> 
         [Move.of(*ply) for ply in plies],
         final,
         score,
-        "game_over" if final.is_over else "stopped",
-        source="self-play",
-        solver="random",
-        seed=seed,
-        timestamp=TIMESTAMP,
+        new_info(
+            source="self-play",
+            solver="random",
+            outcome="game_over" if final.is_over else "stopped",
+            seed=seed,
+            timestamp=TIMESTAMP,
+        ),
     )

@@ -18,8 +18,9 @@ import numpy as np
 
 from game2048.errors import RecordError
 from recordings.datasets.formats import writing
-from recordings.game_arrays import GameArrays, GameInfo
+from recordings.game_arrays import GameArrays
 from recordings.jsonl import write_whole
+from recordings.record import GameInfo, info_from
 
 PART_SUFFIX = ".part"
 
@@ -32,7 +33,7 @@ logger = getLogger(__name__)
 
 
 class _Game(msgspec.Struct, frozen=True, array_like=True):
-    info: GameInfo
+    info: dict[str, Any]  # by the names of `GameInfo`, without what is missing
     rows: int
     columns: int
     arrays: list[bytes | None]
@@ -73,11 +74,18 @@ def encode_chunk(chunk: Chunk) -> bytes:
             chunk.played,
             chunk.seconds,
             [
-                _Game(game.info, *game.size, [None if a is None else a.tobytes() for a in game.arrays()])
+                _Game(
+                    _given(game.info), *game.size, [None if a is None else a.tobytes() for a in game.arrays()]
+                )
                 for game in chunk.games
             ],
         )
     )
+
+
+def _given(info: GameInfo) -> dict[str, Any]:
+    fields = msgspec.structs.asdict(info)
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def decode_chunk(message: bytes) -> Chunk:
@@ -104,7 +112,7 @@ def _game(game: _Game) -> GameArrays:
     plies = arrays[1].size
     if len(arrays[0]) != plies + 1 or arrays[2].size != plies + 1:
         raise ValueError("its arrays differ in length")
-    return GameArrays(game.info, *arrays)
+    return GameArrays(info_from(game.info), *arrays)
 
 
 class SpoolWriter:

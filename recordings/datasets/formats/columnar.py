@@ -18,7 +18,8 @@ import numpy.typing as npt
 from game2048.board import highest_exponent
 from game2048.errors import RecordError
 from game2048.size import MAX_SIDE, MIN_SIDE
-from recordings.game_arrays import MISSING, GameArrays, GameInfo
+from recordings.game_arrays import MISSING, GameArrays
+from recordings.record import GameInfo, info_from
 
 Column = npt.NDArray[Any]
 
@@ -300,10 +301,9 @@ def game_row(
         RecordError: a field is missing or of another kind.
     """
     try:
-        given = {name: value for name, value in fields.items() if value is not None}
-        if "rules" in given:
-            given["rules"] = msgspec.json.decode(given["rules"])
-        info = msgspec.convert(given, GameInfo)
+        if fields.get("rules") is not None:
+            fields = fields | {"rules": msgspec.json.decode(fields["rules"])}
+        info = info_from(fields)
         rows, columns, plies, final_score = map(int, shape)
     except (msgspec.DecodeError, TypeError, ValueError) as error:
         raise RecordError(f"{path}, game {number + 1}: not a row of the table of games: {error}") from error

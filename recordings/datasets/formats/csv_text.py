@@ -20,7 +20,8 @@ from game2048.direction import DIRECTIONS, Direction
 from game2048.errors import RecordError, RulesError
 from recordings.datasets.formats import columnar, writing
 from recordings.datasets.formats.columnar import OUTCOMES, GameRow, MoveRows, MoveTable
-from recordings.game_arrays import MISSING, GameArrays, GameInfo, tiles_of
+from recordings.game_arrays import MISSING, GameArrays, tiles_of
+from recordings.record import GameInfo
 
 _READ_ROWS = 1 << 13
 _NAMES = [direction.value for direction in DIRECTIONS]

@@ -30,7 +30,7 @@ def line_of(game: GameArrays) -> bytes:
     else:
         # A text cannot hold the mark: its quotes would be escaped.
         whole = encode_record(_without_moves(game))
-        head, tail = whole.split(_NO_MOVES, 1)
+        head, tail = whole.rsplit(_NO_MOVES, 1)
         line = b"".join((head, b'"moves":[', _moves_text(game).encode(), b"]", tail))
     if len(line) > MAX_LINE_BYTES:
         raise RecordError(f"a game of {len(line)} bytes is too long: expected at most {MAX_LINE_BYTES}")

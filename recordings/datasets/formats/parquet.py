@@ -22,7 +22,8 @@ from recordings.datasets.formats.columnar import (
     MoveRows,
     MoveTable,
 )
-from recordings.game_arrays import GameArrays, GameInfo
+from recordings.game_arrays import GameArrays
+from recordings.record import GameInfo
 
 _READ_ROWS = 1 << 16
 _DIRECTION_NAMES = [direction.value for direction in DIRECTIONS]

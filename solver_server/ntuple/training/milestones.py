@@ -6,7 +6,7 @@ from pathlib import Path
 
 from game2048.direction import DIRECTIONS
 from game2048.spawn import Spawner
-from recordings.record import GameRecord, Move, build_record
+from recordings.record import GameRecord, Move, build_record, new_info
 from solver_server.ntuple.training.td_kernels import Learner
 from solver_server.ntuple.training.training_state import Training
 
@@ -56,4 +56,4 @@ def replay(learner: Learner, training: Training) -> GameRecord:
         score += slide.reward
         board = spawner.spawn(slide.afterstate)
     name = f"ntuple {pattern.name}, {training.games} games old"
-    return build_record(moves, board, score, "game_over", source="self-play", solver=name)
+    return build_record(moves, board, score, new_info(source="self-play", solver=name, outcome="game_over"))

@@ -12,7 +12,7 @@ from game2048.errors import SolverError
 from game2048.kernels.word_ops import make_move_rules, pack_words, unpack_words
 from game2048.kernels.words import as_words
 from recordings.jsonl import append_record
-from recordings.record import Move, build_record
+from recordings.record import Move, build_record, new_info
 from solver_server.ntuple.patterns import pattern_for
 from solver_server.ntuple.training.settings import Settings
 from solver_server.ntuple.training.start_boards import read_starts
@@ -34,7 +34,10 @@ def write_game(path: Path) -> None:
         Board.from_text("16 0 0 0 / 2 0 0 0 / 0 0 0 0 / 0 0 0 2"),
     ]
     moves = [Move.of(boards[0], Direction.LEFT, 0), Move.of(boards[1], Direction.LEFT, 8)]
-    append_record(path, build_record(moves, boards[2], 24, "stopped", source="self-play", solver="a test"))
+    append_record(
+        path,
+        build_record(moves, boards[2], 24, new_info(source="self-play", solver="a test", outcome="stopped")),
+    )
 
 
 def test_starts_are_the_afterstates_of_games(tmp_path: Path) -> None:

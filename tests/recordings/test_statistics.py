@@ -5,7 +5,8 @@ from support.dataset_games import late_game, played
 from support.recorded import worked_game
 
 from recordings.datasets.statistics import GameTally, statistics_text
-from recordings.game_arrays import GameArrays, arrays_of, new_info
+from recordings.game_arrays import GameArrays, arrays_of
+from recordings.record import new_info
 
 
 def ended(

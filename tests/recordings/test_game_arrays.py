@@ -10,8 +10,8 @@ from game2048 import Board
 from game2048.errors import RecordError
 from recordings import GameRecord, Move
 from recordings.datasets.formats.json_text import line_of
-from recordings.game_arrays import GameInfo, arrays_of, record_of
-from recordings.record import decode_record, encode_record
+from recordings.game_arrays import arrays_of, record_of
+from recordings.record import GameInfo, decode_record, encode_record
 
 
 def test_the_worked_game_in_arrays() -> None:
@@ -44,7 +44,7 @@ def test_the_quick_line_of_json_is_the_record_s(number: int) -> None:
 
 
 def test_what_the_engine_knew_is_in_the_move_and_comes_back() -> None:
-    move = Move.of_search([[2, 0], [2, 0]], "up", 4, {"up": 3.5, "right": 1.0, "down": 2.25}, 17, 3)
+    move = Move.of_search(Move([[2, 0], [2, 0]], "up", 4), {"up": 3.5, "right": 1.0, "down": 2.25}, 17, 3)
     assert msgspec.to_builtins(move) == {
         "board": [[2, 0], [2, 0]],
         "direction": "up",

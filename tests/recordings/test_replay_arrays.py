@@ -7,9 +7,8 @@ import pytest
 from support.dataset_games import hard_games, late_game, moveless, played
 from support.recorded import worked_game
 
-from recordings.datasets.fast_verify import verify_arrays
 from recordings.game_arrays import GameArrays, arrays_of, record_of
-from recordings.replay import verify
+from recordings.replay import verify, verify_arrays
 
 
 @pytest.mark.parametrize("number", range(len(hard_games())))
