@@ -25,9 +25,10 @@ from recordings.datasets.formats.chunks import Chunk
 from recordings.datasets.resumable import GrowingDataset, Mode
 from recordings.datasets.statistics import GameTally
 from recordings.game_arrays import arrays_of
-from recordings.journal import GameJournal, recover
+from recordings.journal import GameJournal
 from recordings.jsonl import GAMES_FILE, read_records
 from recordings.record import GameRecord
+from recordings.recovery import recover
 from scraper.chromium.launch import BrowserOptions
 from scraper.page import GamePage
 

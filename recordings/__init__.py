@@ -4,9 +4,10 @@ Datasets of many games are in `recordings.datasets`, pictures in `recordings.pic
 loads neither NumPy nor an imaging library.
 """
 
-from recordings.journal import GameJournal, recover
+from recordings.journal import GameJournal
 from recordings.jsonl import GAMES_FILE, append_record, prepare_folder, read_records
 from recordings.record import SCHEMA_VERSION, GameRecord, Move, Outcome, build_record, new_info
+from recordings.recovery import recover
 from recordings.replay import Fault, verify
 
 __all__ = [

@@ -17,7 +17,6 @@ from command_line.progress import progress
 from game2048.board import Board
 from game2048.errors import RecordError, RulesError
 from recordings.cli import datasets
-from recordings.journal import recover
 from recordings.jsonl import GAMES_FILE, LINES_SUFFIX, read_records
 from recordings.pictures.limits import (
     DEFAULT_FRAME_MS,
@@ -30,6 +29,7 @@ from recordings.pictures.limits import (
     MIN_SIZE,
 )
 from recordings.record import GameRecord
+from recordings.recovery import recover
 from recordings.replay import Fault, verify
 
 Command = TypeVar("Command", bound=Callable[..., Any])

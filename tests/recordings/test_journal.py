@@ -272,7 +272,7 @@ def test_what_is_no_journal_does_not_stop_the_others(tmp_path: Path, data: bytes
 def test_only_journals_are_recovered(tmp_path: Path) -> None:
     file = tmp_path / "letter.txt"
     file.write_text("dear")
-    with pytest.raises(RecordError, match="is no journal"):
+    with pytest.raises(RecordError, match="is not a journal"):
         recover(file)
     assert file.read_text() == "dear"
     with pytest.raises(RecordError, match="cannot be recovered: No such file"):
@@ -296,7 +296,7 @@ def test_the_journal_of_a_running_game_is_left_alone(
 def test_without_locks_a_journal_is_taken_for_running_until_it_was_quiet_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recordings.journal.lock", lambda file, wait: "unsupported")
+    monkeypatch.setattr("recordings.recovery.lock", lambda file, wait: "unsupported")
     path = leave(tmp_path, worked_moves()[:2])
     assert recover(tmp_path) == []
     modified = path.stat().st_mtime - 601

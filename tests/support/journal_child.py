@@ -47,7 +47,7 @@ def main() -> None:
     if mode == "half-append":
         recordings.jsonl.write_whole = write_half
     if mode == "no-removal":
-        recordings.journal._remove = die
+        recordings.journal.remove_journal = die
     while True:
         play(folder, seed, 3 if mode == "hold" else None)
         seed += 1
