@@ -17,6 +17,7 @@ import numpy.typing as npt
 from game2048.board import Board, highest_exponent
 from game2048.direction import DIRECTIONS
 from game2048.errors import RecordError, RulesError
+from game2048.size import MAX_SIDE, MIN_SIDE, Size
 from recordings.record import WINNING_TILE, GameInfo, GameRecord, Move, info_of
 
 MISSING = -1
@@ -55,9 +56,9 @@ class GameArrays:
         return self.directions.size
 
     @property
-    def size(self) -> tuple[int, int]:
+    def size(self) -> Size:
         """Rows and columns of the board."""
-        return self.cells.shape[1], self.cells.shape[2]
+        return Size(self.cells.shape[1], self.cells.shape[2])
 
     @property
     def final_score(self) -> int:
@@ -84,6 +85,26 @@ class GameArrays:
     def arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
         """All arrays, in the order of the fields."""
         return (self.cells, self.directions, self.scores, self.values, self.nodes, self.depths)
+
+
+def check_arrays(game: GameArrays) -> None:
+    """Make sure that arrays from outside fit together and hold boards and directions of the rules.
+
+    Raises:
+        RecordError: they do not.
+    """
+    cells, directions, scores, values, nodes, depths = game.arrays()
+    if cells is None or directions is None or scores is None:
+        raise RecordError("its boards, directions or scores are missing")
+    plies = directions.size
+    shapes = ((cells, (plies + 1, *cells.shape[1:])), (directions, (plies,)), (scores, (plies + 1,)))
+    more = ((values, (plies, 4)), (nodes, (plies,)), (depths, (plies,)))
+    if any(array is not None and array.shape != shape for array, shape in (*shapes, *more)):
+        raise RecordError("its arrays differ in length")
+    if cells.ndim != 3 or not all(MIN_SIDE <= side <= MAX_SIDE for side in cells.shape[1:]):
+        raise RecordError("its boards are not supported; expected 2 to 8 rows and columns")
+    if cells.max() > highest_exponent(*game.size) or directions.max(initial=0) > 3:
+        raise RecordError("a tile or a direction is unknown")
 
 
 def _same(mine: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> bool:
@@ -140,7 +161,7 @@ def _bad_board(boards: Sequence[list[list[int]]]) -> RecordError:
         try:
             board = Board.from_tiles(tiles)
         except RulesError as error:
-            return RecordError(f"{place} is none: {error}")
+            return RecordError(f"{place} is invalid: {error}")
         first = first or board
         if (board.rows, board.columns) != (first.rows, first.columns):
             return RecordError(
@@ -166,10 +187,10 @@ def _values_of(moves: Sequence[Move]) -> npt.NDArray[np.float64] | None:
 def _optional(numbers: Sequence[int | None], dtype: Any) -> npt.NDArray[Any] | None:
     if all(number is None for number in numbers):
         return None
-    try:
-        return np.array([MISSING if number is None else number for number in numbers], dtype=dtype)
-    except OverflowError:
-        raise RecordError(f"a move's depth is out of range: expected at most {np.iinfo(dtype).max}") from None
+    highest = np.iinfo(dtype).max
+    if any(number is not None and number > highest for number in numbers):
+        raise RecordError(f"a move's depth is out of range; expected at most {highest}")
+    return np.array([MISSING if number is None else number for number in numbers], dtype=dtype)
 
 
 # -- to records -----------------------------------------------------------------------------------------

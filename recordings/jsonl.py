@@ -22,7 +22,8 @@ MAX_LINE_BYTES = 256 << 20
 """The longest line written or read: more than two million moves on 4×4."""
 
 _BLOCK = 1 << 20
-_BOM = b"\xef\xbb\xbf"
+UTF8_MARK = b"\xef\xbb\xbf"
+"""The byte order mark that some editors put before a text."""
 
 logger = getLogger(__name__)
 
@@ -74,7 +75,7 @@ def read_records(
                         f"{path}, line {number}: longer than {max_line_bytes} bytes; expected one game a line"
                     )
                 if number == 1:
-                    line = line.removeprefix(_BOM)
+                    line = line.removeprefix(UTF8_MARK)
                 if not line.strip():
                     continue
                 try:

@@ -266,7 +266,7 @@ def test_columns_that_are_missing_or_wrong_in_csv_are_told(tmp_path: Path) -> No
         ("0,1,", "0,7,", r"its moves are not in order"),
         (",up,", ",north,", r"direction 'north' is unknown"),
         ("0,2,", "0,2,,", r"line 3: 21 fields; expected 20"),
-        ("0,3,131072 2 0 0 / 0 0 0 0 / 0 0 0 0 / 2 4 0 0", "0,3,2 0 / 0 0", r"board has not 16 cells"),
+        ("0,3,131072 2 0 0 / 0 0 0 0 / 0 0 0 0 / 2 4 0 0", "0,3,2 0 / 0 0", r"does not have 16 cells"),
     ):
         assert old in whole, old
         path.write_text(whole.replace(old, new, 1))

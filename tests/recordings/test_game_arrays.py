@@ -72,7 +72,7 @@ def test_a_board_that_is_none_is_named_with_its_ply() -> None:
     record = worked_game()
     moves = list(record.moves)
     moves[2] = msgspec.structs.replace(moves[2], board=[[4, 3], [2, 0]])
-    with pytest.raises(RecordError, match=r"the board before ply 3 is none: 3 in row 1, column 2 is not a"):
+    with pytest.raises(RecordError, match=r"the board before ply 3 is invalid: 3 in row 1, column 2 is not a"):
         arrays_of(msgspec.structs.replace(record, moves=moves))
 
 

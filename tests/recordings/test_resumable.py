@@ -147,7 +147,7 @@ def test_a_working_file_that_is_damaged_in_the_middle_is_told(tmp_path: Path) ->
     with GrowingDataset(path, "resume") as dataset, pytest.raises(RecordError, match="is damaged at byte 24"):
         list(dataset.games())
     part.write_bytes(b"something else entirely")
-    with pytest.raises(RecordError, match="is no working file of a dataset"):
+    with pytest.raises(RecordError, match="is not a working file of a dataset"):
         list(read_games(part))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from game2048.errors import RecordError
 from recordings.datasets.formats import writing
-from recordings.game_arrays import GameArrays
+from recordings.game_arrays import GameArrays, check_arrays
 from recordings.jsonl import write_whole
 from recordings.record import GameInfo, info_from
 
@@ -97,7 +97,7 @@ def decode_chunk(message: bytes) -> Chunk:
     try:
         decoded = _decode(message)
         return Chunk(decoded.first, decoded.played, list(map(_game, decoded.games)), decoded.seconds)
-    except (msgspec.DecodeError, ValueError, TypeError) as error:
+    except (msgspec.DecodeError, ValueError, TypeError, AttributeError, OverflowError, RecordError) as error:
         raise RecordError(f"not a message of games: {error}") from error
 
 
@@ -109,10 +109,9 @@ def _game(game: _Game) -> GameArrays:
     arrays[0] = arrays[0].reshape(-1, game.rows, game.columns)
     if arrays[3] is not None:
         arrays[3] = arrays[3].reshape(-1, 4)
-    plies = arrays[1].size
-    if len(arrays[0]) != plies + 1 or arrays[2].size != plies + 1:
-        raise ValueError("its arrays differ in length")
-    return GameArrays(info_from(game.info), *arrays)
+    decoded = GameArrays(info_from(game.info), *arrays)
+    check_arrays(decoded)
+    return decoded
 
 
 class SpoolWriter:
@@ -192,7 +191,8 @@ def scan_chunks(path: Path) -> Iterator[tuple[bytes, int]]:
             begin = file.read(len(_MAGIC))
             if begin != _MAGIC and size >= len(_MAGIC):
                 raise RecordError(
-                    f"{path} is no working file of a dataset: expected one that bot2048 left behind"
+                    f"{path} is not a working file of a dataset; expected one that bot2048 left behind",
+                    path=path,
                 )
             while head := file.read(_HEAD.size):
                 length, checksum = _HEAD.unpack(head) if len(head) == _HEAD.size else (size, 0)
@@ -201,13 +201,14 @@ def scan_chunks(path: Path) -> Iterator[tuple[bytes, int]]:
                 if end > size or zlib.crc32(message) != checksum:
                     if end < size:
                         raise RecordError(
-                            f"{path} is damaged at byte {end - length}: the games behind it are lost"
+                            f"{path} is damaged at byte {end - length}: the games behind it are lost",
+                            path=path,
                         )
                     logger.warning("%s: the last piece was cut off by a kill; its games are not there", path)
                     return
                 yield message, end
     except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise RecordError(f"{path} cannot be read: {error.strerror or error}", path=path) from error
 
 
 def read_chunks(path: Path) -> Iterator[Chunk]:
@@ -216,7 +217,31 @@ def read_chunks(path: Path) -> Iterator[Chunk]:
         try:
             yield decode_chunk(message)
         except RecordError as error:
-            raise RecordError(f"{path}, before byte {end}: {error}") from error
+            raise RecordError(f"{path}, before byte {end}: {error}", path=path) from error
+
+
+def read_chunk_places(path: Path) -> Iterator[tuple[int, Chunk]]:
+    """The chunks of a file, each with the offset that `read_chunk_at` takes."""
+    begin = len(_MAGIC)
+    for message, end in scan_chunks(path):
+        yield begin, decode_chunk(message)
+        begin = end
+
+
+def read_chunk_at(path: Path, begin: int) -> Chunk:
+    """Read one chunk.
+
+    Args:
+        path: the file.
+        begin: the offset of the chunk.
+    """
+    with path.open("rb") as file:
+        file.seek(begin)
+        length, checksum = _HEAD.unpack(file.read(_HEAD.size))
+        message = file.read(length)
+    if zlib.crc32(message) != checksum:
+        raise RecordError(f"{path} is damaged at byte {begin}", path=path)
+    return decode_chunk(message)
 
 
 def read_part(path: Path) -> Iterator[GameArrays]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -29,6 +30,8 @@ OPTIONAL_TEXTS = ("source", "solver", "outcome", "id", "weights", "rules")
 OPTIONAL_NUMBERS = ("seed", "game_number", "depth", "symmetry")
 OPTIONAL = frozenset((*OPTIONAL_TEXTS, *OPTIONAL_NUMBERS))
 """Columns of the table of games that a file of another version may lack."""
+MAX_PLIES = 1 << 22
+"""The longest game that is read: twice what a line of JSON can hold."""
 BATCH_PLIES = 1 << 17
 """How many moves go into one row group or one piece of a file, up to the end of a game."""
 
@@ -214,40 +217,48 @@ class MoveRows:
         return [(name, getattr(self, name)) for name in self.__slots__]
 
 
-def assemble(path: Any, rows: Iterable[GameRow], moves: Iterator[MoveRows]) -> Iterator[GameArrays]:
-    """The games that two tables hold, one at a time.
+def assemble(
+    path: Path, rows: Iterable[GameRow], moves: Iterator[MoveRows], *, first: int = 0
+) -> Iterator[GameArrays]:
+    """Put two tables together again; yield the games one at a time.
 
     Args:
-        path: of the file, for errors.
-        rows: the table of games.
-        moves: the table of moves, in pieces.
+        path: the file, for errors.
+        rows: the table of games, or a part of it.
+        moves: the moves of these games, in pieces.
+        first: the number of the first game of ``rows``.
 
     Raises:
         RecordError: the tables do not belong together, or hold what no game of 2048 has.
     """
     waiting: MoveRows | None = None
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows, first):
+        if not 0 <= row.plies <= MAX_PLIES:
+            raise RecordError(
+                f"{path}, game {number + 1}: {row.plies} moves; expected 0 to {MAX_PLIES}", path=path
+            )
         while (waiting.count if waiting else 0) < row.plies:
             more = next(moves, None)
             if more is None:
                 raise RecordError(
                     f"{path}, game {number + 1}: its {row.plies} moves are not all there; "
-                    "expected both tables as they were written together"
+                    "expected both tables as they were written together",
+                    path=path,
                 )
             waiting = more if waiting is None or waiting.count == 0 else waiting.joined(more)
         mine, waiting = waiting.take(row.plies) if waiting else (None, None)
         try:
             yield _game_of(row, mine, number)
         except RecordError as error:
-            raise RecordError(f"{path}, game {number + 1}: {error}") from error
+            raise RecordError(f"{path}, game {number + 1}: {error}", path=path) from error
     if (waiting and waiting.count) or any(more.count for more in moves):
-        raise RecordError(f"{path} has moves of games that its table of games does not know")
+        raise RecordError(f"{path} has moves of games that its table of games does not know", path=path)
 
 
 def _game_of(row: GameRow, moves: MoveRows | None, number: int) -> GameArrays:
     height, width, plies = row.rows, row.columns, row.plies
     if not (MIN_SIDE <= height <= MAX_SIDE and MIN_SIDE <= width <= MAX_SIDE):
-        raise RecordError(f"a board of {height}×{width} is not supported: expected 2 to 8 rows and columns")
+        raise RecordError(f"a board of {height}×{width} is not supported; expected 2 to 8 rows and columns")
     final = np.frombuffer(row.final_cells, dtype=np.uint8)
     if moves is None:
         return GameArrays(
@@ -257,10 +268,10 @@ def _game_of(row: GameRow, moves: MoveRows | None, number: int) -> GameArrays:
             np.array([row.final_score], dtype=np.int64),
         )
     if (moves.game != number).any() or (moves.ply != np.arange(1, plies + 1)).any():
-        raise RecordError("its moves are not in order: expected rows sorted by game and ply")
+        raise RecordError("its moves are not in order; expected rows sorted by game and ply")
     if (moves.widths != height * width).any():
         raise RecordError(
-            f"a move's board has not {height * width} cells: expected {height}×{width} throughout"
+            f"the board of a move does not have {height * width} cells; expected {height}×{width} in all rows"
         )
     if (moves.directions > 3).any():
         raise RecordError("a direction is unknown; expected up, right, down or left")
@@ -277,22 +288,22 @@ def _game_of(row: GameRow, moves: MoveRows | None, number: int) -> GameArrays:
 
 def _checked(flat: npt.NDArray[np.uint8], count: int, rows: int, columns: int) -> npt.NDArray[np.uint8]:
     if flat.size != count * rows * columns:
-        raise RecordError(f"its final board has not {rows * columns} cells: expected {rows}×{columns}")
+        raise RecordError(f"its final board does not have {rows * columns} cells; expected {rows}×{columns}")
     if flat.max(initial=0) > highest_exponent(rows, columns):
         raise RecordError(
-            f"exponent {flat.max()} is not a tile; expected 0 to {highest_exponent(rows, columns)}"
+            f"{flat.max()} is not the exponent of a tile; expected 0 to {highest_exponent(rows, columns)}"
         )
     return flat.reshape(count, rows, columns)
 
 
 def game_row(
-    path: Any, number: int, fields: dict[str, Any], shape: Iterable[int], final_cells: bytes
+    path: Path, number: int, fields: dict[str, Any], shape: Iterable[int], final_cells: bytes
 ) -> GameRow:
-    """A row that was read back of the table of games.
+    """Check a row of the table of games that was read back.
 
     Args:
-        path: of the file, for errors.
-        number: of the game, from 0.
+        path: the file, for errors.
+        number: the number of the game, from 0.
         fields: as `fields_of` gives them.
         shape: the numbers that `GAME_SHAPE` names.
         final_cells: see `GameRow`.
@@ -305,6 +316,8 @@ def game_row(
             fields = fields | {"rules": msgspec.json.decode(fields["rules"])}
         info = info_from(fields)
         rows, columns, plies, final_score = map(int, shape)
-    except (msgspec.DecodeError, TypeError, ValueError) as error:
-        raise RecordError(f"{path}, game {number + 1}: not a row of the table of games: {error}") from error
+    except (msgspec.DecodeError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise RecordError(
+            f"{path}, game {number + 1}: not a row of the table of games: {error}", path=path
+        ) from error
     return GameRow(info, rows, columns, plies, final_score, final_cells)

@@ -5,12 +5,13 @@ Boards are texts as `Board.text` writes them, directions are names, and what is 
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -140,15 +141,25 @@ def _game_field(value: Any) -> Any:
 def read_csv(path: Path) -> Iterator[GameArrays]:
     """The games of both files, one at a time."""
     pair = writing.Pair(path)
+    with _opened(pair.moves) as moves:
+        yield from columnar.assemble(path, csv_rows(path), _read_moves(path, moves))
+
+
+def csv_rows(path: Path) -> Iterator[GameRow]:
+    """The table of games of both files."""
+    pair = writing.Pair(path)
     pair.require()
+    with _opened(pair.games) as games:
+        yield from _read_games(pair.games, games)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[str]]:
     try:
-        with (
-            pair.moves.open(encoding="utf-8-sig", newline="") as moves,
-            pair.games.open(encoding="utf-8-sig", newline="") as games,
-        ):
-            yield from columnar.assemble(path, _read_games(pair.games, games), _read_moves(path, moves))
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            yield file
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise RecordError(f"{path} cannot be read as CSV: {error}") from error
+        raise RecordError(f"{path} cannot be read as CSV: {error}", path=path) from error
 
 
 def _rows(path: Path, file: Any, expected: Sequence[str]) -> Iterator[list[str]]:
@@ -158,13 +169,16 @@ def _rows(path: Path, file: Any, expected: Sequence[str]) -> Iterator[list[str]]
     missing = [name for name in expected if name not in header and name not in columnar.OPTIONAL]
     if missing:
         raise RecordError(
-            f"{path} has no column {missing[0]!r}: expected the tables that `bot2048 records export` writes"
+            f"{path} has no column {missing[0]!r}; expected the tables that `bot2048 records export` writes",
+            path=path,
         )
     places = [header.index(name) if name in header else -1 for name in expected]
     for row in reader:
         if len(row) != len(header):
             raise RecordError(
-                f"{path}, line {reader.line_num}: {len(row)} fields; expected {len(header)} as in the header"
+                f"{path}, line {reader.line_num}: {len(row)} fields; expected {len(header)} as in the header",
+                path=path,
+                line=reader.line_num,
             )
         yield [row[place] if place >= 0 else "" for place in places]
 
@@ -178,9 +192,11 @@ def _read_moves(path: Path, file: Any) -> Iterator[MoveRows]:
     while piece := list(islice(rows, _READ_ROWS)):
         try:
             yield _move_rows(piece)
-        except (ValueError, OverflowError) as error:
+        except (ValueError, OverflowError, TypeError) as error:
             raise RecordError(
-                f"{path}, in lines {line + 1} to {line + len(piece)}: {error}; expected a row a move"
+                f"{path}, in lines {line + 1} to {line + len(piece)}: {error}; expected a row a move",
+                path=path,
+                line=line + 1,
             ) from error
         line += len(piece)
 
@@ -210,7 +226,7 @@ def _read_games(path: Path, file: Any) -> Iterator[GameRow]:
             info = {name: _parsed(name, row[name]) for name in fields}
             shape = (board.rows, board.columns, int(row["plies"]), int(row["final_score"]))
         except (RulesError, ValueError) as error:
-            raise RecordError(f"{path}, game {number + 1}: {error}") from error
+            raise RecordError(f"{path}, game {number + 1}: {error}", path=path) from error
         yield columnar.game_row(path, number, info, shape, board.cells)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +14,7 @@ import numpy.typing as npt
 
 from game2048.direction import DIRECTIONS
 from game2048.errors import RecordError
+from game2048.size import MAX_SIDE
 from recordings.datasets.formats import columnar, writing
 from recordings.datasets.formats.columnar import OPTIONAL_NUMBERS, OUTCOMES, GameRow, MoveRows
 from recordings.game_arrays import MISSING, GameArrays
@@ -172,35 +175,115 @@ def _numbers(numbers: Sequence[int | None]) -> npt.NDArray[np.int64]:
 
 # -- reading --------------------------------------------------------------------------------------------
 
+# What the library may raise at a damaged file. Only its calls are within reach of this.
+_DAMAGE = (
+    *(OSError, RuntimeError, KeyError, IndexError, TypeError, ValueError, AttributeError),
+    *(OverflowError, MemoryError, NotImplementedError, SystemError, ZeroDivisionError),
+)
+_MAX_CHUNK_BYTES = 1 << 25
+_MAX_RATIO = 2000  # deflate reaches 1032
+_MOVE_COLUMNS = {
+    **dict.fromkeys(("game", "ply", "direction", "score", "nodes", "depth"), ("iu", 1)),
+    "cells": ("iu", 2),
+    "values": ("f", 2),
+}
+_GAME_COLUMNS = {
+    **dict.fromkeys(("game", *_GAME_NUMBERS, *columnar.GAME_SHAPE, "seed"), ("iu", 1)),
+    **dict.fromkeys(("won", "has_seed"), ("biu", 1)),
+    **dict.fromkeys(_TEXTS, ("O", 1)),
+    "final_cells": ("iu", 2),
+}
 
-def read_hdf5(path: Path) -> Iterator[GameArrays]:
-    """The games of a file, one at a time."""
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """The open file, its columns checked; ``None`` for a dataset without games."""
     h5py = _h5py()
     try:
         with h5py.File(path, "r") as file:
-            if len(file["games"]) == len(file["moves"]) == 0:  # a dataset without games
+            if len(file["games"]) == len(file["moves"]) == 0:
+                yield None
                 return
-            yield from columnar.assemble(path, _read_games(path, file), _read_moves(path, file))
-    except (OSError, KeyError, TypeError, AttributeError) as error:
+            _check_columns(path, file["moves"], _MOVE_COLUMNS)
+            _check_columns(path, file["games"], _GAME_COLUMNS)
+            yield file
+    except _DAMAGE as error:
+        reason = " ".join(str(error).split())
         raise RecordError(
-            f"{path} cannot be read as HDF5: {error}; "
-            "expected the groups that `bot2048 records export` writes"
+            f"{path} cannot be read as HDF5: {reason or type(error).__name__}; "
+            "expected the groups that `bot2048 records export` writes",
+            path=path,
         ) from error
 
 
-def _read_moves(path: Path, file: Any) -> Iterator[MoveRows]:
+def _check_columns(path: Path, group: Any, kinds: dict[str, tuple[str, int]]) -> None:
+    """Make sure that columns are what they should be, before anything is allocated for them."""
+    count: int | None = None
+    room = path.stat().st_size * _MAX_RATIO
+    for name, (kind, dimensions) in kinds.items():
+        if name in columnar.OPTIONAL and name not in group:
+            continue
+        data = group[name]
+        shape, dtype, chunks = data.shape, data.dtype, data.chunks or ()
+        count = shape[0] if count is None else count
+        if dtype.kind not in kind or len(shape) != dimensions or shape[0] != count:
+            raise ValueError(f"column {name!r} is of another kind or length than was written")
+        if (
+            max(shape[1:], default=0) > MAX_SIDE * MAX_SIDE
+            or math.prod(chunks) * dtype.itemsize > _MAX_CHUNK_BYTES
+            or math.prod(shape) * min(dtype.itemsize, 8) > room
+        ):
+            raise ValueError(f"column {name!r} claims more than the file can hold")
+
+
+def read_hdf5(path: Path) -> Iterator[GameArrays]:
+    """Read the games of a file, one at a time.
+
+    Raises:
+        RecordError: the file is damaged, or not one of ours.
+    """
+    with _opened(path) as file:
+        if file is not None:
+            moves = _read_moves(path, file, 0, file["moves"]["game"].shape[0])
+            yield from columnar.assemble(path, _read_games(path, file), moves)
+
+
+def hdf5_rows(path: Path) -> Iterator[GameRow]:
+    """Read the table of games."""
+    with _opened(path) as file:
+        if file is not None:
+            yield from _read_games(path, file)
+
+
+def hdf5_game(path: Path, row: GameRow, number: int, start: int) -> GameArrays:
+    """Read one game.
+
+    Args:
+        path: the file.
+        row: its row in the table of games.
+        number: its number, from 0.
+        start: the number of its first row in the table of moves.
+    """
+    with _opened(path) as file:
+        moves = _read_moves(path, file, start, start + row.plies)
+        return next(columnar.assemble(path, [row], moves, first=number))
+
+
+def _read_moves(path: Path, file: Any, begin: int, end: int) -> Iterator[MoveRows]:
     moves, games = file["moves"], file["games"]
     sizes, ends = games["rows"][:] * games["columns"][:], np.cumsum(games["plies"][:])
-    total = moves["game"].shape[0]
-    for start in range(0, total, _READ_ROWS):
+    total = min(end, moves["game"].shape[0])
+    for start in range(begin, total, _READ_ROWS):
         rows = slice(start, min(start + _READ_ROWS, total))
         which = np.searchsorted(ends, np.arange(rows.start, rows.stop), side="right")
         if which.max(initial=0) >= sizes.size:
-            raise RecordError(f"{path} has moves of games that its table of games does not know")
-        widths = sizes[which].astype(np.int32)
+            raise RecordError(f"{path} has moves of games that its table of games does not know", path=path)
         cells = moves["cells"][rows]
+        widths = np.clip(sizes[which], 0, 1 << 30).astype(np.int32)
         if widths.max(initial=0) > cells.shape[1]:
-            raise RecordError(f"{path} has boards of {cells.shape[1]} cells: expected {widths.max()}")
+            raise RecordError(
+                f"{path} has boards of {cells.shape[1]} cells; expected {widths.max()}", path=path
+            )
         yield MoveRows(
             game=moves["game"][rows].astype(np.int64),
             ply=moves["ply"][rows].astype(np.int64),

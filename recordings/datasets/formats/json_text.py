@@ -144,6 +144,15 @@ def read_array(path: Path) -> Iterator[GameArrays]:
         raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
+def has_a_game_a_line(path: Path) -> bool:
+    """Tell whether a JSON array is laid out as bot2048 writes it, with a line for each game."""
+    try:
+        with path.open("rb") as file:
+            return file.readline(8).strip() == b"[" and file.readline(2).startswith((b"{", b"]"))
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror or error}", path=path) from error
+
+
 def _read_whole(path: Path) -> Iterator[GameArrays]:
     try:
         games = msgspec.json.decode(path.read_bytes(), type=list[msgspec.Raw])

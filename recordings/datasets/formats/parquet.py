@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from game2048.direction import DIRECTIONS
 from game2048.errors import RecordError
+from game2048.size import MAX_SIDE
 from recordings.datasets.formats import columnar, writing
 from recordings.datasets.formats.columnar import (
     OPTIONAL,
@@ -23,7 +24,7 @@ from recordings.datasets.formats.columnar import (
     MoveTable,
 )
 from recordings.game_arrays import GameArrays
-from recordings.record import GameInfo
+from recordings.record import INFO_FIELDS
 
 _READ_ROWS = 1 << 16
 _DIRECTION_NAMES = [direction.value for direction in DIRECTIONS]
@@ -88,7 +89,7 @@ def game_schema() -> Any:
     pa, _ = _arrow()
     texts = {"timestamp", *OPTIONAL_TEXTS}
     fields = [pa.field("game", pa.int64(), nullable=False)]
-    for name in GameInfo.__struct_fields__:
+    for name in INFO_FIELDS:
         kind = (
             pa.string() if name in texts else {"won": pa.bool_(), "seed": pa.uint64()}.get(name, pa.int64())
         )
@@ -206,35 +207,106 @@ def _arrow_games(rows: Sequence[GameRow], first: int) -> Any:
 # -- reading --------------------------------------------------------------------------------------------
 
 
-def read_parquet(path: Path) -> Iterator[GameArrays]:
-    """The games of both files, one at a time."""
+_DAMAGE = (OSError, ValueError, TypeError, KeyError, IndexError, OverflowError, MemoryError)
+_MAX_RATIO = 5000  # zstd and runs of equal values shrink columns this far
+
+
+@contextlib.contextmanager
+def _opened(path: Path, names: Sequence[str]) -> Iterator[Any]:
+    """Open a Parquet file that has these columns."""
     pa, pq = _arrow()
-    pair = writing.Pair(path)
-    pair.require()
+    limits = {"thrift_string_size_limit": 1 << 24, "thrift_container_size_limit": 1 << 20}
     try:
-        with pq.ParquetFile(pair.games) as games, pq.ParquetFile(pair.moves) as moves:
-            yield from columnar.assemble(path, _read_games(path, games), _read_moves(path, moves))
-    except (OSError, pa.ArrowException) as error:
-        raise RecordError(f"{path} cannot be read as Parquet: {error}") from error
+        with pq.ParquetFile(path, **limits) as file:
+            _check_columns(path, file, names)
+            yield file
+    except (pa.ArrowException, *_DAMAGE) as error:
+        reason = " ".join(str(error).split())
+        raise RecordError(f"{path} cannot be read as Parquet: {reason}", path=path) from error
 
 
-def _require(path: Path, schema: Any, names: Sequence[str]) -> None:
-    missing = [name for name in names if name not in schema.names]
+def _check_columns(path: Path, file: Any, names: Sequence[str]) -> None:
+    """Make sure that the columns are there, and claim no more than a file of this size can hold."""
+    missing = [name for name in names if name not in file.schema_arrow.names]
     if missing:
         raise RecordError(
-            f"{path} has no column {missing[0]!r}: expected the tables that `bot2048 records export` writes"
+            f"{path} has no column {missing[0]!r}; expected the tables that `bot2048 records export` writes",
+            path=path,
         )
+    room = path.stat().st_size * _MAX_RATIO
+    for group in range(file.metadata.num_row_groups):
+        meta = file.metadata.row_group(group)
+        for place in range(meta.num_columns):
+            column = meta.column(place)
+            listed = MAX_SIDE * MAX_SIDE if "." in column.path_in_schema else 1
+            if not 0 <= column.num_values <= min(listed * max(meta.num_rows, 0), room) or not (
+                0 <= column.total_uncompressed_size <= room
+            ):
+                raise ValueError(f"column {column.path_in_schema!r} claims more than the file can hold")
+
+
+def read_parquet(path: Path) -> Iterator[GameArrays]:
+    """Read the games of both files, one at a time.
+
+    Raises:
+        RecordError: a file is damaged, or not one of ours.
+    """
+    with _opened(path, _MOVE_COLUMNS) as moves:
+        yield from columnar.assemble(path, parquet_rows(path), _read_moves(moves))
+
+
+def parquet_rows(path: Path) -> Iterator[GameRow]:
+    """Read the table of games."""
+    pair = writing.Pair(path)
+    pair.require()
+    with _opened(pair.games, _NEEDED_OF_GAMES) as games:
+        yield from _read_games(pair.games, games)
+
+
+def parquet_game(path: Path, row: GameRow, number: int, start: int) -> GameArrays:
+    """Read one game; only the row groups that it lies in are read.
+
+    Args:
+        path: the file of moves.
+        row: its row in the table of games.
+        number: its number, from 0.
+        start: the number of its first row in the table of moves.
+    """
+    with _opened(path, _MOVE_COLUMNS) as moves:
+        begin, groups = 0, []
+        skipped = 0
+        for group in range(moves.metadata.num_row_groups):
+            end = begin + moves.metadata.row_group(group).num_rows
+            if end <= start:
+                skipped = end
+            elif begin < start + row.plies:
+                groups.append(group)
+            begin = end
+        mine = _between(_read_moves(moves, groups), start - skipped, row.plies)
+        return next(columnar.assemble(path, [row], mine, first=number))
+
+
+def _between(moves: Iterator[MoveRows], skip: int, count: int) -> Iterator[MoveRows]:
+    """Some rows of the table of moves."""
+    for piece in moves:
+        rest = piece.take(min(skip, piece.count))[1]
+        skip -= piece.count - rest.count
+        yield rest.take(min(count, rest.count))[0]
+        count -= min(count, rest.count)
 
 
 _MOVE_COLUMNS = ("game", "ply", "cells", "direction", "score", "values", "nodes", "depth")
+_NEEDED_OF_GAMES = [
+    *(name for name in INFO_FIELDS if name not in OPTIONAL),
+    *(*columnar.GAME_SHAPE, "final_cells"),
+]
 
 
-def _read_moves(path: Path, file: Any) -> Iterator[MoveRows]:
+def _read_moves(file: Any, groups: Sequence[int] | None = None) -> Iterator[MoveRows]:
     pa, _ = _arrow()
     schema = move_schema()
-    _require(path, file.schema_arrow, _MOVE_COLUMNS)
     names = pa.array(_DIRECTION_NAMES)
-    for batch in file.iter_batches(_READ_ROWS, columns=list(_MOVE_COLUMNS)):
+    for batch in file.iter_batches(_READ_ROWS, row_groups=groups, columns=list(_MOVE_COLUMNS)):
         columns = {name: batch.column(name).cast(schema.field(name).type) for name in _MOVE_COLUMNS}
         codes = pa.compute.index_in(columns["direction"], names).fill_null(255)
         cells, values = columns["cells"], columns["values"]
@@ -253,9 +325,8 @@ def _read_moves(path: Path, file: Any) -> Iterator[MoveRows]:
 
 def _read_games(path: Path, file: Any) -> Iterator[GameRow]:
     there = file.schema_arrow.names
-    fields = [name for name in GameInfo.__struct_fields__ if name in there or name not in OPTIONAL]
+    fields = [name for name in INFO_FIELDS if name in there or name not in OPTIONAL]
     names = [*fields, *columnar.GAME_SHAPE, "final_cells"]
-    _require(writing.Pair(path).games, file.schema_arrow, names)
     number = 0
     for batch in file.iter_batches(_READ_ROWS, columns=names):
         for row in batch.to_pylist():
