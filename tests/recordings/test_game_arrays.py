@@ -72,7 +72,7 @@ def test_a_board_that_is_none_is_named_with_its_ply() -> None:
     record = worked_game()
     moves = list(record.moves)
     moves[2] = msgspec.structs.replace(moves[2], board=[[4, 3], [2, 0]])
-    with pytest.raises(RecordError, match=r"the board before ply 3 is invalid: 3 in row 1, column 2 is not a"):
+    with pytest.raises(RecordError, match=r"the board before ply 3 is invalid: 3 in row 1, column 2 is not"):
         arrays_of(msgspec.structs.replace(record, moves=moves))
 
 
@@ -86,5 +86,5 @@ def test_a_board_of_another_size_is_named_with_its_ply() -> None:
 def test_what_is_no_tile_of_4x4_is_refused(tile: int) -> None:
     game = record_of(late_game())
     board = [[tile, 0, 0, 0], [0] * 4, [0] * 4, [0] * 4]
-    with pytest.raises(RecordError, match=f"{tile} in row 1, column 1 is not a"):
+    with pytest.raises(RecordError, match=f"{tile} in row 1, column 1 is not"):
         arrays_of(msgspec.structs.replace(game, final_board=board))
