@@ -34,13 +34,12 @@ from recordings.journal_contents import (
 from recordings.jsonl import GAMES_FILE, MAX_LINE_BYTES, append_record, prepare_folder, write_whole
 from recordings.locks import is_open_at, lock
 from recordings.record import (
+    MAX_RECORDED_SCORE,
     GameRecord,
     Move,
     Outcome,
     now,
 )
-
-MAX_RECORDED_SCORE = (1 << 53) - 1
 
 # What a record needs beside its moves: the header's texts and the totals.
 _ROOM_FOR_TOTALS = 1 << 20

@@ -22,8 +22,8 @@ WINNING_TILE = 2048
 Outcome = Literal["game_over", "stopped", "interrupted"]
 
 # Bounds that JSON from outside is held to; 2**53 is what every JSON reader keeps exactly.
-_EXACT = 1 << 53
-Count = Annotated[int, msgspec.Meta(ge=0, lt=_EXACT)]
+MAX_RECORDED_SCORE = (1 << 53) - 1
+Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_RECORDED_SCORE)]
 _Row = Annotated[list[Count], msgspec.Meta(min_length=MIN_SIDE, max_length=MAX_SIDE)]
 Tiles = Annotated[list[_Row], msgspec.Meta(min_length=MIN_SIDE, max_length=MAX_SIDE)]
 """Face values, row by row, 0 for empty. Whether they are a board of the rules `Board.from_tiles` says."""

@@ -14,6 +14,8 @@ from scraper.input.methods import INPUT_METHODS
 from scraper.readers.script import ScriptReader, SideLength
 from scraper.wait_times import WaitTimes
 
+_MAX_BYTES = 1 << 16
+
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
 
 
@@ -94,11 +96,14 @@ def read_profile(path: Path) -> SiteProfile:
         PageError: it cannot be read, or says what no profile says.
     """
     try:
-        profile = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), SiteProfile)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise PageError(
-            f"the site profile {path} cannot be used: {error}; docs/pages.md tells its form"
-        ) from error
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise ValueError(f"it is longer than {_MAX_BYTES} bytes")
+        profile = msgspec.convert(tomllib.loads(data.decode("utf-8")), SiteProfile)
+    except (OSError, ValueError, RecursionError) as error:  # of text, TOML or values
+        reason = " ".join(str(error).split())
+        raise PageError(f"the site profile {path} cannot be used: {reason}; see docs/pages.md") from error
     unknown = [name for name in profile.input or () if name not in INPUT_METHODS]
     if unknown:
         raise PageError(

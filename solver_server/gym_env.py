@@ -109,7 +109,7 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
             self._seed, self._game = int(self.np_random.integers(2**63)), 0
         else:
             self._game += 1
-        self._game = options.get("game", self._game)
+        self._game = int(options.get("game", self._game))
         self._state = np.uint64(game_state(self._seed, self._game))
         if "board" in options:
             self._cells[:] = self._board_of(options["board"])

@@ -13,6 +13,7 @@ from recordings.datasets.statistics import Statistics, statistics_text
 
 CARD = "README.md"
 _MARK = "<!-- written by bot2048 -->"
+_HEAD_BYTES = 1 << 16  # far beyond the mark
 _HUB_FORMATS = {".parquet", ".csv", ".jsonl"}
 _SIZES = (
     (10**3, "n<1K"),
@@ -27,12 +28,20 @@ def check_card(folder: Path, *, force: bool = False) -> None:
     """Make sure that a card can be written.
 
     Raises:
-        RecordError: a ``README.md`` is there that is no card of ours, and ``force`` is not given.
+        RecordError: a ``README.md`` is there that bot2048 did not write, and ``force`` is not given.
     """
     card = folder / CARD
-    if card.exists() and not force and _MARK not in card.read_text(encoding="utf-8", errors="replace"):
+    if force or not card.exists():
+        return
+    try:
+        with card.open("rb") as file:
+            ours = _MARK.encode() in file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise RecordError(f"{card} cannot be read: {error.strerror or error}", path=card) from error
+    if not ours:
         raise RecordError(
-            f"{card} exists and is no dataset card of ours: expected none, or --force to overwrite it"
+            f"{card} exists and is not a dataset card that bot2048 wrote; try --force to overwrite it",
+            path=card,
         )
 
 

@@ -14,25 +14,30 @@ import numpy as np
 
 from game2048.board import highest_exponent
 from game2048.errors import RecordError
+from game2048.size import STANDARD_SIZE, Size
 from recordings.datasets.formats.writing import missing_extra
 from recordings.game_arrays import GameArrays
+
+_ENTRY_POINT = "solver_server.gym_env:Game2048Env"
 
 
 def export_to_minari(games: Iterable[GameArrays], dataset_id: str) -> str:
     """Write games as a dataset of Minari's, in its own folder (``MINARI_DATASETS_PATH``).
 
     Observations are exponents, uint8 [rows, columns]; actions 0 to 3 are up, right, down, left; rewards are
-    the merge rewards; ``infos`` has ``action_mask``. A game that was not played to its end is truncated.
+    the merge rewards; ``infos`` has ``action_mask``. A game that was not played to its end is truncated. The
+    environment is that of ``solver_server.gym_env``; an episode of self-play has the ``seed`` and, in its
+    ``options``, the number of the game, with which ``reset`` begins the same game.
 
     Args:
         games: at least one, all on boards of one size.
         dataset_id: such as ``2048/fast-v0``.
 
     Returns:
-        Where it is.
+        The folder of its data.
 
     Raises:
-        RecordError: the package is missing, the id is taken or none, or the games are not of one size.
+        RecordError: the package is missing, the id is taken or invalid, or the games differ in size.
     """
     try:
         import gymnasium
@@ -43,15 +48,16 @@ def export_to_minari(games: Iterable[GameArrays], dataset_id: str) -> str:
     rest = iter(games)
     first = next(rest, None)
     if first is None:
-        raise RecordError("there are no games to export: expected at least one")
+        raise RecordError("there are no games to export; expected at least one")
     top = highest_exponent(*first.size)
     try:
         with _whole(get_dataset_path(dataset_id)), warnings.catch_warnings():
-            # It asks for an author and an environment, which are not ours to know.
+            # It asks for an author, whom the games do not name.
             warnings.simplefilter("ignore", UserWarning)
             dataset = minari.create_dataset_from_buffers(
                 dataset_id,
                 _episodes(chain([first], rest), first.size),
+                env=_environment(first.size),
                 observation_space=gymnasium.spaces.Box(0, top, first.size, np.uint8),
                 action_space=gymnasium.spaces.Discrete(4),
                 algorithm_name=first.info.solver,
@@ -60,6 +66,14 @@ def export_to_minari(games: Iterable[GameArrays], dataset_id: str) -> str:
     except ValueError as error:
         raise RecordError(f"Minari does not take dataset {dataset_id!r}: {error}") from error
     return str(dataset.storage.data_path)
+
+
+def _environment(size: Size) -> Any:
+    """Describe the environment of boards of a size, by the name of its class."""
+    from gymnasium.envs.registration import EnvSpec
+
+    name = "Bot2048-v0" if size == STANDARD_SIZE else f"Bot2048-{size}-v0"
+    return EnvSpec(name, entry_point=_ENTRY_POINT, kwargs={"rows": size.rows, "columns": size.columns})
 
 
 @contextmanager
@@ -75,7 +89,7 @@ def _whole(folder: Path) -> Iterator[None]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _episodes(games: Iterable[GameArrays], size: tuple[int, int]) -> Iterator[Any]:
+def _episodes(games: Iterable[GameArrays], size: Size) -> Iterator[Any]:
     from minari.data_collector import EpisodeBuffer
 
     from game2048.kernels.transitions import legal_mask
@@ -83,8 +97,7 @@ def _episodes(games: Iterable[GameArrays], size: tuple[int, int]) -> Iterator[An
     for number, game in enumerate(games):
         if game.size != size:
             raise RecordError(
-                f"game {number + 1} is on {game.size[0]}×{game.size[1]}, the first on {size[0]}×{size[1]}: "
-                "expected boards of one size"
+                f"game {number + 1} is on {game.size}, the first on {size}; expected boards of one size"
             )
         if not game.plies:
             continue
@@ -94,6 +107,7 @@ def _episodes(games: Iterable[GameArrays], size: tuple[int, int]) -> Iterator[An
         over = masks[-1] == 0
         yield EpisodeBuffer(
             seed=game.info.seed,
+            options=None if game.info.game_number is None else {"game": game.info.game_number},
             observations=game.cells,
             actions=game.directions.astype(np.int64),
             rewards=np.diff(game.scores).astype(np.float64),

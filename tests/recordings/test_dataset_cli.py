@@ -120,7 +120,7 @@ def test_a_readme_of_somebody_else_is_not_overwritten(source: Path, tmp_path: Pa
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "README.md").write_text("# Mine\n")
     result = run("export", source, tmp_path / "d" / "games.csv", "--card")
-    assert "is no dataset card of ours" in told(result)
+    assert "is not a dataset card that bot2048 wrote" in told(result)
     assert (tmp_path / "d" / "README.md").read_text() == "# Mine\n"
     assert not (tmp_path / "d" / "games.csv").exists()
     assert run("export", source, tmp_path / "d" / "games.csv", "--card", "--force").exit_code == 0

@@ -39,10 +39,29 @@ def test_minari_reads_the_games_as_episodes(folder: Path) -> None:
     assert not masks[-1].any()
 
 
+@pytest.mark.parametrize("size", [(4, 4), (5, 5), (3, 4)])
+def test_the_environment_is_recovered_and_begins_the_recorded_games(size: tuple[int, int]) -> None:
+    games = [played(*size, seed=3, game=number, max_moves=60) for number in range(3)]
+    export_to_minari(games, "2048/self-v0")
+    dataset = minari.load_dataset("2048/self-v0")
+    env = dataset.recover_environment()
+    assert env.unwrapped.observation_space.shape == size
+    episodes = list(dataset.iterate_episodes())
+    metadata = list(dataset.storage.get_episode_metadata(range(3)))
+    for number, (game, episode, about) in enumerate(zip(games, episodes, metadata, strict=True)):
+        assert about["seed"] == 3
+        assert about["options"]["game"] == number
+        observation, _ = env.reset(seed=int(about["seed"]), options=dict(about["options"]))
+        np.testing.assert_array_equal(observation, game.cells[0])
+        for action, expected in zip(episode.actions, game.cells[1:], strict=True):
+            observation, *_ = env.step(action)
+            np.testing.assert_array_equal(observation, expected)
+
+
 def test_what_cannot_be_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RecordError, match="there are no games"):
         export_to_minari([], "2048/none-v0")
-    with pytest.raises(RecordError, match="game 2 is on 2×3, the first on 4×4"):
+    with pytest.raises(RecordError, match="game 2 is on 2x3, the first on 4x4"):
         export_to_minari([late_game(), played(2, 3, 1)], "2048/mixed-v0")
     assert not (folder / "2048" / "mixed-v0").exists()
     export_to_minari([late_game()], "2048/late-v0")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser
 from support import npm_pages
+from support.mutants import check_loader, mutants
 
 from game2048 import Board
 from game2048.errors import PageError
@@ -125,3 +126,29 @@ async def test_a_report_holds_the_board_and_nothing_from_outside_of_it(
     assert "Private" not in text
     assert "secret" not in text
     assert (tmp_path / "report" / "board.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(500, marks=pytest.mark.slow)])
+def test_mutants_of_profiles_are_read_or_refused_in_one_sentence(count: int, tmp_path: Path) -> None:
+    whole = b"""input = ["keys", "swipe"]
+[board]
+selector = "#board"
+tile = ".tile"
+rows = 4
+columns = 5
+value = "data-value"
+pattern = "(\\\\d+)"
+[wait]
+board = 20000
+[buttons]
+start = ["#start"]
+"""
+    outcomes = check_loader(read_profile, tmp_path / "site.toml", mutants(whole, count), PageError)
+    assert sum(outcomes.refused.values()) > count // 3
+
+
+def test_a_profile_of_endless_brackets_or_length_is_refused(tmp_path: Path) -> None:
+    for text in ("a = " + "[" * 60_000, "# " + "x" * 100_000, "rows = " + "9" * 5000):
+        (tmp_path / "site.toml").write_text(text)
+        with pytest.raises(PageError, match="cannot be used"):
+            read_profile(tmp_path / "site.toml")

@@ -20,7 +20,7 @@ from game2048.board import highest_exponent
 from game2048.errors import RecordError
 from game2048.size import MAX_SIDE, MIN_SIDE
 from recordings.game_arrays import MISSING, GameArrays
-from recordings.record import GameInfo, info_from
+from recordings.record import MAX_RECORDED_SCORE, GameInfo, info_from
 
 Column = npt.NDArray[Any]
 
@@ -316,6 +316,8 @@ def game_row(
             fields = fields | {"rules": msgspec.json.decode(fields["rules"])}
         info = info_from(fields)
         rows, columns, plies, final_score = map(int, shape)
+        if not 0 <= final_score <= MAX_RECORDED_SCORE:
+            raise ValueError(f"the final score is {final_score}; expected 0 to {MAX_RECORDED_SCORE}")
     except (msgspec.DecodeError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise RecordError(
             f"{path}, game {number + 1}: not a row of the table of games: {error}", path=path
