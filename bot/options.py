@@ -9,20 +9,12 @@ from urllib.parse import urlsplit
 from bot.player import Goal
 from game2048.net import is_loopback
 from game2048.solver_options import SolverOptions as SolverOptions
+from recordings.pictures.animation_options import AnimationOptions
 from recordings.record import GameRecord
 from scraper.chromium.launch import BrowserOptions
 
 SITE_MOVES_PER_SECOND = 20.0
 """The rate on pages of other machines where none is asked for; on this machine there is no limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class GifOptions:
-    """How GIFs are drawn; see `recordings.pictures.gif.write_gif`."""
-
-    frames: int
-    ms: int
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +40,7 @@ class PlayOptions:
     goal: Goal
     solver: SolverOptions
     browser: BrowserOptions
-    gif: GifOptions | None
+    gif: AnimationOptions | None
     new_game: bool = False
     site: Path | None = None
     report: Path | None = None
@@ -62,11 +54,13 @@ class GameSummary:
         record: its record.
         seconds: from the first question to the last confirmation.
         gif: where its GIF is, if one was drawn.
+        gif_fault: why a GIF could not be written; the record of the game is complete nevertheless.
     """
 
     record: GameRecord
     seconds: float
     gif: Path | None
+    gif_fault: str | None = None
 
 
 def rate_for(url: str, asked: float | None) -> float | None:

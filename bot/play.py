@@ -7,7 +7,6 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
-from pathlib import Path
 
 from bot.client import SolverClient
 from bot.options import GameSummary, PlayOptions, SolverOptions
@@ -15,11 +14,11 @@ from bot.own_server import OwnServer
 from bot.player import GamePlayer, KeyIgnoredError, Progress
 from bot.variant_search import Solver
 from game2048.board import Board
-from game2048.errors import SolverError
+from game2048.errors import RecordError, SolverError
 from game2048.wire import DecisionMessage, GameOver, Hello
 from recordings import prepare_folder
 from recordings.journal import GameJournal
-from recordings.pictures.gif import write_gif
+from recordings.pictures.animation import write_animation
 from recordings.record import GameRecord
 from scraper.live_page import LivePage
 from scraper.open_page import open_page
@@ -91,9 +90,8 @@ class PageRun:
                         continue
                     finally:
                         if player.record is not None:
-                            gif = _draw(player.record, options)
                             seconds = time.perf_counter() - begun
-                            self.summaries.append(GameSummary(player.record, seconds, gif))
+                            self.summaries.append(summary_of(player.record, seconds, options))
                     break
                 if player.record is not None:
                     yield self.summaries[-1]
@@ -165,12 +163,14 @@ def _asking(client: SolverClient, options: SolverOptions) -> Solver:
     return ask
 
 
-def _draw(record: GameRecord, options: PlayOptions) -> Path | None:
-    """Draw a game's GIF beside its record, under the first number that is free."""
+def summary_of(record: GameRecord, seconds: float, options: PlayOptions) -> GameSummary:
+    """Sum up a recorded game; draw its GIF beside its record, under the first number that is free."""
     if options.gif is None:
-        return None
+        return GameSummary(record, seconds, None)
     numbers = (options.out / f"game-{number:03}.gif" for number in range(1, 1_000_000))
     path = next(path for path in numbers if not path.exists())
-    gif = options.gif
-    write_gif(record, path, max_frames=gif.frames, frame_ms=gif.ms, size=gif.size)
-    return path
+    try:
+        write_animation(record, path, options.gif)
+    except RecordError as error:
+        return GameSummary(record, seconds, None, str(error))
+    return GameSummary(record, seconds, path)

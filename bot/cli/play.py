@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from bot.cli.options import goal_options, rate_option
-from bot.options import GameSummary, GifOptions, PlayOptions, rate_for
+from bot.options import GameSummary, PlayOptions, rate_for
 from bot.player import Goal, Progress
 from command_line.command import Command
 from command_line.engine_options import solver_options
@@ -25,8 +25,9 @@ from command_line.running import until_stopped
 from command_line.types import SizeType
 from game2048.size import STANDARD_SIZE
 from game2048.solver_options import SolverOptions
-from recordings.cli.records import gif_options
+from recordings.cli.gif_options import animation_options
 from recordings.jsonl import GAMES_FILE
+from recordings.pictures.animation_options import AnimationOptions
 from scraper.chromium.launch import BrowserOptions
 from scraper.cli import browser_options, page_options
 
@@ -56,10 +57,6 @@ class PlayGames:
     out: Path | None
 
 
-def _gif(gif: bool, gif_frames: int, gif_ms: int, gif_size: int) -> GifOptions | None:
-    return GifOptions(gif_frames, gif_ms, gif_size) if gif else None
-
-
 def game_options(command: Any) -> Any:
     """Decorate a command with all options that `play` and `demo` share."""
     decorators = (
@@ -83,13 +80,7 @@ def game_options(command: Any) -> Any:
             ),
         ),
         solver_options(remote=True),
-        gather(
-            "gif",
-            _gif,
-            "GIF",
-            click.option("--gif/--no-gif", default=True, show_default=True, help="Draw a GIF of each game."),
-            gif_options,
-        ),
+        animation_options("gif", optional=True),
         browser_options,
         page_options,
     )
@@ -145,7 +136,7 @@ def _options(
     run: PlayGames,
     solver: SolverOptions,
     browser: BrowserOptions,
-    gif: GifOptions | None,
+    gif: AnimationOptions | None,
     site: Path | None,
     report: Path | None,
 ) -> PlayOptions:
@@ -245,6 +236,7 @@ def summed_up(summaries: list[GameSummary], out: Path) -> str:
     lines.append(f"recorded in {out / GAMES_FILE}")
     gifs = [summary.gif for summary in summaries if summary.gif is not None]
     lines += [f"GIF in {gif}" for gif in gifs]
+    lines += [f"no GIF: {summary.gif_fault}" for summary in summaries if summary.gif_fault is not None]
     if not gifs:
         lines.append(f"draw it: bot2048 records gif {shlex.quote(str(out))}")
     return "\n".join(lines)

@@ -5,9 +5,8 @@ What works on whole datasets is in `recordings.cli.datasets`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -17,54 +16,14 @@ from command_line.progress import progress
 from game2048.board import Board
 from game2048.errors import RecordError, RulesError
 from recordings.cli import datasets
+from recordings.cli.gif_options import animation_options
 from recordings.jsonl import GAMES_FILE, LINES_SUFFIX, read_records
-from recordings.pictures.limits import (
-    DEFAULT_FRAME_MS,
-    DEFAULT_FRAMES,
-    DEFAULT_SIZE,
-    MAX_FRAME_MS,
-    MAX_FRAMES,
-    MAX_SIZE,
-    MIN_FRAME_MS,
-    MIN_SIZE,
-)
+from recordings.pictures.animation_options import AnimationOptions
 from recordings.record import GameRecord
 from recordings.recovery import recover
 from recordings.replay import Fault, verify
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 _FILE = click.Path(exists=True, path_type=Path)
-
-
-def gif_options(command: Command) -> Command:
-    """Add ``--gif-frames``, ``--gif-ms`` and ``--gif-size`` to a command that writes GIFs."""
-    options = (
-        click.option(
-            "--gif-frames",
-            type=click.IntRange(1, MAX_FRAMES),
-            default=DEFAULT_FRAMES,
-            show_default=True,
-            help="Most frames of a GIF, spread over the game.",
-        ),
-        click.option(
-            "--gif-ms",
-            type=click.IntRange(MIN_FRAME_MS, MAX_FRAME_MS),
-            default=DEFAULT_FRAME_MS,
-            show_default=True,
-            help="Milliseconds per frame; the last frame stays longer.",
-        ),
-        click.option(
-            "--gif-size",
-            type=click.IntRange(MIN_SIZE, MAX_SIZE),
-            default=DEFAULT_SIZE,
-            show_default=True,
-            help="Width of the GIF in pixels.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @click.group(cls=Group)
@@ -124,16 +83,20 @@ def verify_command(files: tuple[Path, ...]) -> None:
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="GIF to write. [default: FILE-game-N.gif]",
+    help="GIF or WebP to write. [default: FILE-game-N.gif]",
 )
-@gif_options
-def gif(file: Path, number: int, output: Path | None, gif_frames: int, gif_ms: int, gif_size: int) -> None:
-    """Draw a game as an animated GIF."""
-    from recordings.pictures.gif import write_gif  # loads Pillow
+@animation_options("animation")
+def gif(file: Path, number: int, output: Path | None, animation: AnimationOptions) -> None:
+    """Draw a game as an animated GIF, or as WebP where the name of OUTPUT ends in .webp.
 
-    file = _games_file(file)
-    target = output or file.with_name(f"{file.stem}-game-{number}.gif")
-    write_gif(_game(file, number), target, max_frames=gif_frames, frame_ms=gif_ms, size=gif_size)
+    FILE is a dataset of any format, a run folder, or the journal of a game.
+    """
+    from recordings.datasets.game_index import open_index
+    from recordings.pictures.animation import write_animation  # loads Pillow
+
+    index = open_index(file)
+    target = output or index.path.with_name(f"{index.path.stem}-game-{number}.gif")
+    write_animation(index.game(number - 1), target, animation)
     click.echo(str(target))
 
 

@@ -4,7 +4,9 @@ import pytest
 from PIL import Image
 
 from game2048 import Board
-from recordings.pictures.board_image import TRANSPARENT, Renderer, draw_board
+from game2048.size import Size
+from recordings.pictures.board_image import Renderer, draw_board
+from recordings.pictures.palette import TRANSPARENT
 
 CLASSIC = {
     0: (205, 193, 180),
@@ -36,7 +38,7 @@ def colour_at(picture: Image.Image, x: int, y: int) -> tuple[int, ...]:
 def test_tiles_have_the_classic_colours_where_they_stand(tile: int) -> None:
     # 400 px: margin 16, header 60, then 14; 4 cells and 5 gaps in 368: gap 11, cell 78, board 367.
     board = Board.from_tiles([[tile, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, tile]])
-    picture = draw_board(board, size=400)
+    picture = draw_board(board, pixels=400)
     assert picture.size == (400, 16 + 60 + 14 + 367 + 16)
     for column, row in ((0, 0), (3, 3)):
         left, top = 16 + 11 + 89 * column, 90 + 11 + 89 * row
@@ -61,7 +63,7 @@ def ink_box(picture: Image.Image, box: tuple[int, int, int, int], ground: tuple[
 @pytest.mark.parametrize("tile", [2, 16, 128, 2048, 16384, 131072])
 def test_digits_stand_in_the_middle_of_their_tile_and_do_not_touch_its_edge(tile: int) -> None:
     board = Board.from_tiles([[tile, 0, 0, 0]] + [[0, 0, 0, 0]] * 3)
-    picture = draw_board(board, size=400)
+    picture = draw_board(board, pixels=400)
     inside = (27 + 4, 101 + 4, 27 + 74, 101 + 74)  # the tile without its round corners
     left, top, right, bottom = ink_box(picture, inside, CLASSIC[min(tile, 4096)])
     assert left >= 0 < right
@@ -71,11 +73,11 @@ def test_digits_stand_in_the_middle_of_their_tile_and_do_not_touch_its_edge(tile
 
 
 def test_score_and_moves_change_their_boxes_alone() -> None:
-    renderer = Renderer(4, 4, 400)
+    renderer = Renderer(Size(4, 4), 400)
     board = Board.from_text("2 0 0 0/0 0 0 0/0 0 0 0/0 0 0 4")
     one, two = (
-        renderer.colour(renderer.picture(board, 0, 0)),
-        renderer.colour(renderer.picture(board, 3_932_156, 28_123)),
+        renderer.colour(renderer.picture(board.cells, 0, 0)),
+        renderer.colour(renderer.picture(board.cells, 3_932_156, 28_123)),
     )
     changed = [
         (x, y) for x in range(400) for y in range(one.height) if one.getpixel((x, y)) != two.getpixel((x, y))
@@ -89,9 +91,9 @@ def test_score_and_moves_change_their_boxes_alone() -> None:
 @pytest.mark.parametrize("columns", range(2, 9))
 @pytest.mark.parametrize("size", [120, 400])
 def test_every_size_of_board_fits_its_picture(rows: int, columns: int, size: int) -> None:
-    renderer = Renderer(rows, columns, size)
+    renderer = Renderer(Size(rows, columns), size)
     board = Board(rows, columns, bytes([17] * (rows * columns)))
-    picture = renderer.picture(board, 10**9, 10**6)
+    picture = renderer.picture(board.cells, 10**9, 10**6)
     assert picture.size == (renderer.width, renderer.height)
     assert renderer.width == size
     assert picture.getextrema()[1] < TRANSPARENT
@@ -102,9 +104,9 @@ def test_every_size_of_board_fits_its_picture(rows: int, columns: int, size: int
 
 
 def test_one_palette_holds_every_shade_of_every_tile() -> None:
-    renderer = Renderer(4, 5, 400)
+    renderer = Renderer(Size(4, 5), 400)
     tiles = bytes(range(18)) + bytes(2)
-    picture = renderer.picture(Board(4, 5, tiles), 1_234_567_890, 98_765)
+    picture = renderer.picture(tiles, 1_234_567_890, 98_765)
     used = {index for _, index in picture.getcolors(256) or []}
     assert len(used) > 150
     assert max(used) < TRANSPARENT

@@ -126,7 +126,7 @@ def test_gif_goes_where_it_is_told(file: Path, tmp_path: Path) -> None:
 
 
 def test_a_game_that_is_not_there_is_told(file: Path) -> None:
-    assert told(run("gif", file, "--game", 3)) == f"{file} has 2 games: there is no game 3"
+    assert told(run("gif", file, "--game", 3)) == f"{file} has no game 3; expected 1 to 2"
 
 
 def test_recover_brings_back_the_game_of_a_journal(tmp_path: Path) -> None:

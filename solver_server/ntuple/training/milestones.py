@@ -28,7 +28,8 @@ class Milestones:
 
     def picture(self, training: Training, thread: int) -> Path | None:
         """Write the GIF of a thread's last game, if it is one to remember; where it is."""
-        from recordings.pictures.gif import write_gif
+        from recordings.pictures.animation import write_animation
+        from recordings.pictures.animation_options import AnimationOptions
 
         record = replay(training.learners[thread], training)
         top = record.max_tile.bit_length() - 1
@@ -37,7 +38,7 @@ class Milestones:
         name = f"first-{record.max_tile}.gif" if top > self._top else f"best-{record.final_score}.gif"
         self._top = max(self._top, top)
         self._folder.mkdir(parents=True, exist_ok=True)
-        write_gif(record, self._folder / name, size=_SIZE)
+        write_animation(record, self._folder / name, AnimationOptions(pixels=_SIZE))
         return self._folder / name
 
 
