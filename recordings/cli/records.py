@@ -100,6 +100,14 @@ def gif(file: Path, number: int, output: Path | None, animation: AnimationOption
     click.echo(str(target))
 
 
+@records.command()
+def schema() -> None:
+    """Print the JSON Schema of a game record, a line of games.jsonl."""
+    from recordings.schema import schema_text
+
+    click.echo(schema_text(), nl=False)
+
+
 @records.command("recover")
 @click.argument("folder", type=_FILE)
 def recover_command(folder: Path) -> None:
