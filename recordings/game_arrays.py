@@ -66,11 +66,11 @@ class GameArrays:
         return int(self.scores[-1])
 
     def with_info(self, **changes: Any) -> GameArrays:
-        """This game with some of its info changed; the arrays are shared."""
+        """Return this game with some of its info changed; the arrays are shared."""
         return replace(self, info=msgspec.structs.replace(self.info, **changes))
 
     def with_totals(self) -> GameArrays:
-        """This game with the totals that follow from its arrays."""
+        """Return this game with the totals that follow from its arrays."""
         top = int(self.cells[-1].max())
         tile = 1 << top if top else 0
         return self.with_info(total_moves=self.plies, max_tile=tile, won=tile >= WINNING_TILE)
@@ -83,7 +83,7 @@ class GameArrays:
         )
 
     def arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
-        """All arrays, in the order of the fields."""
+        """Return all arrays, in the order of the fields."""
         return (self.cells, self.directions, self.scores, self.values, self.nodes, self.depths)
 
 
@@ -115,10 +115,10 @@ def _same(mine: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> bool:
 
 
 def arrays_of(record: GameRecord) -> GameArrays:
-    """The arrays of a record. An empty text counts as missing.
+    """Convert a record to arrays. An empty text counts as missing.
 
     Raises:
-        RecordError: a board is none of the rules, boards differ in size, or a number is out of range.
+        RecordError: a board is invalid, boards differ in size, or a number is out of range.
     """
     moves = record.moves
     return GameArrays(
@@ -133,10 +133,10 @@ def arrays_of(record: GameRecord) -> GameArrays:
 
 
 def cells_of(boards: Sequence[list[list[int]]]) -> npt.NDArray[np.uint8]:
-    """The exponents of boards of face values, uint8 [n, rows, columns].
+    """Convert boards of face values to exponents, uint8 [n, rows, columns].
 
     Raises:
-        RecordError: a board is none of the rules, or they differ in size.
+        RecordError: a board is invalid, or they differ in size.
     """
     try:
         tiles = np.array(boards, dtype=np.int64)
@@ -154,7 +154,7 @@ def cells_of(boards: Sequence[list[list[int]]]) -> npt.NDArray[np.uint8]:
 
 
 def _bad_board(boards: Sequence[list[list[int]]]) -> RecordError:
-    """The error that names the first board at fault."""
+    """Return the error that names the first board at fault."""
     first = None
     for number, tiles in enumerate(boards, 1):
         place = "the final board" if number == len(boards) else f"the board before ply {number}"
@@ -165,10 +165,10 @@ def _bad_board(boards: Sequence[list[list[int]]]) -> RecordError:
         first = first or board
         if (board.rows, board.columns) != (first.rows, first.columns):
             return RecordError(
-                f"{place} is {board.rows}×{board.columns}, the first {first.rows}×{first.columns}: "
+                f"{place} is {board.rows}×{board.columns}, the first {first.rows}×{first.columns}; "
                 "expected boards of one size in a game"
             )
-    return RecordError("the game has boards that do not fit together: expected boards of one size")
+    return RecordError("the game has boards that do not fit together; expected boards of one size")
 
 
 def _values_of(moves: Sequence[Move]) -> npt.NDArray[np.float64] | None:
@@ -197,7 +197,7 @@ def _optional(numbers: Sequence[int | None], dtype: Any) -> npt.NDArray[Any] | N
 
 
 def tiles_of(cells: npt.NDArray[np.uint8]) -> Any:
-    """Face values of exponents, as nested lists."""
+    """Convert exponents to face values, as nested lists."""
     return np.where(cells > 0, np.int64(1) << cells.astype(np.int64), 0).tolist()
 
 

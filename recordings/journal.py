@@ -184,7 +184,7 @@ class GameJournal:
         self.close()
 
     def _score(self, board: Board, shown: int | None) -> int:
-        """The score shown at ``board``, or else the one counted on from the last journaled move."""
+        """Return the score shown at ``board``, or else the one counted on from the last journaled move."""
         if shown is not None:
             if not 0 <= shown <= MAX_RECORDED_SCORE:
                 raise RecordError(f"score {shown} cannot be recorded; expected 0 to {MAX_RECORDED_SCORE}")

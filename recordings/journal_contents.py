@@ -69,7 +69,7 @@ class JournalContents:
         moves: the moves journaled.
         end: how the game ended, if it did.
         modified: when the journal was last written to.
-        damaged_line: number of the first finished line that is none of ours; what follows is not read.
+        damaged_line: number of the first finished line that is damaged; what follows is not read.
     """
 
     header: JournalHeader | None = None
@@ -84,7 +84,7 @@ class JournalContents:
 
         Args:
             path: the journal.
-            check_boards: take a board that is none for damage; needless where this process wrote it.
+            check_boards: take an invalid board for damage; not needed where this process wrote it.
         """
         contents = cls()
         with path.open("rb") as file:
@@ -120,14 +120,14 @@ class JournalContents:
         return True
 
     def record(self) -> GameRecord:
-        """The record of the journaled game; there must be moves or an end.
+        """Return the record of the journaled game; there must be moves or an end.
 
         Raises:
             RecordError: the journal has no header.
         """
         header = self.header
         if header is None:
-            raise RecordError("the journal has no header: expected it as the first line")
+            raise RecordError("the journal has no header; expected it as the first line")
         end = self.end or self._end_by_slide()
         return build_record(
             _made(self.moves, end.final_board),
@@ -151,7 +151,7 @@ class JournalContents:
 
 
 def _made(moves: Sequence[Move], final_board: list[Any]) -> list[Move]:
-    """The moves without those after which the board is still the same: they were never made."""
+    """Return the moves without those after which the board is still the same: they were never made."""
     after = [*(move.board for move in moves), final_board][1:]
     return [move for move, board in zip(moves, after, strict=True) if move.board != board]
 

@@ -32,7 +32,7 @@ def prepare_folder(folder: str | os.PathLike[str]) -> Path:
     """Make a folder for games, with its parents, and make sure that files can be written there.
 
     Raises:
-        RecordError: it cannot be made or written to; told before a game starts rather than after it.
+        RecordError: it cannot be made or written to. So this is known before a game and not after it.
     """
     path = Path(folder)
     probe = path / f".bot2048-{uuid.uuid4().hex}.tmp"
@@ -43,7 +43,8 @@ def prepare_folder(folder: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise RecordError(
             f"games cannot be written to {str(path)!r}: {error.strerror or error}; "
-            "choose another folder or give yourself the right to write there"
+            "choose another folder or give yourself the right to write there",
+            path=path,
         ) from error
     return path
 
@@ -54,7 +55,7 @@ def prepare_folder(folder: str | os.PathLike[str]) -> Path:
 def read_records(
     path: str | os.PathLike[str], *, skip_torn: bool = False, max_line_bytes: int = MAX_LINE_BYTES
 ) -> Iterator[GameRecord]:
-    """The games of a file, one after the other; no more than one line is held in memory.
+    """Read the games of a file, one after the other; at most one line is held in memory.
 
     Args:
         path: a file of one JSON object a line; empty lines are passed over.
@@ -63,7 +64,7 @@ def read_records(
         max_line_bytes: a longer line is refused.
 
     Raises:
-        RecordError: the file cannot be read, or a line is no game record; names file, line and field.
+        RecordError: the file cannot be read, or a line is not a game record; names file, line and field.
     """
     try:
         with Path(path).open("rb") as file:
@@ -72,7 +73,9 @@ def read_records(
                 number += 1
                 if len(line) > max_line_bytes:
                     raise RecordError(
-                        f"{path}, line {number}: longer than {max_line_bytes} bytes; expected one game a line"
+                        f"{path}, line {number}: over {max_line_bytes} bytes long; expected one game a line",
+                        path=Path(path),
+                        line=number,
                     )
                 if number == 1:
                     line = line.removeprefix(UTF8_MARK)
@@ -82,22 +85,23 @@ def read_records(
                     record = decode_record(line)
                 except RecordError as error:
                     if line.endswith(b"\n"):
-                        raise RecordError(f"{path}, line {number}: {error}") from error
-                    _tell_torn(f"{path}, line {number}", error, skip_torn)
+                        raise RecordError(
+                            f"{path}, line {number}: {error}", path=Path(path), line=number
+                        ) from error
+                    _report_torn(Path(path), number, error, skip_torn)
                     return
                 yield record
     except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise RecordError(f"{path} cannot be read: {error.strerror or error}", path=Path(path)) from error
 
 
-def _tell_torn(where: str, error: RecordError, skip: bool) -> None:
+def _report_torn(path: Path, line: int, error: RecordError, skip: bool) -> None:
     message = (
-        f"{where}: the last line is cut off, as by a program that was killed while writing it ({error}); "
-        "the games before it are whole, and `bot2048 records recover` on the folder brings back a game "
-        "whose journal is there"
+        f"{path}, line {line}: the last line is cut off, probably by a kill ({error}); the games before it "
+        "are whole; try `bot2048 records recover` on the folder, which recovers a game whose journal is there"
     )
     if not skip:
-        raise RecordError(message) from error
+        raise RecordError(message, path=path, line=line) from error
     logger.warning("%s", message)
 
 
@@ -123,7 +127,7 @@ def append_record(path: str | os.PathLike[str], record: GameRecord, *, once: boo
     """
     line = encode_record(record)
     if len(line) > MAX_LINE_BYTES:
-        raise RecordError(f"a game of {len(line)} bytes is too long: expected at most {MAX_LINE_BYTES}")
+        raise RecordError(f"a game of {len(line)} bytes is too long; expected at most {MAX_LINE_BYTES}")
     path = Path(path)
     try:
         with path.open("a+b", buffering=0) as file:
@@ -134,7 +138,9 @@ def append_record(path: str | os.PathLike[str], record: GameRecord, *, once: boo
             write_whole(file, line)
             os.fsync(file.fileno())
     except OSError as error:
-        raise RecordError(f"the game cannot be written to {path}: {error.strerror or error}") from error
+        raise RecordError(
+            f"the game cannot be written to {path}: {error.strerror or error}", path=path
+        ) from error
     return True
 
 
@@ -179,7 +185,7 @@ def mend_tail(file: IO[bytes], path: Path) -> None:
 
 
 def _start_of_last_line(file: IO[bytes], size: int) -> int:
-    """The offset after the last line end; ``size`` if the file is empty or ends with one."""
+    """Return the offset after the last line end; ``size`` if the file is empty or ends with one."""
     end = size
     while end > 0:
         begin = max(0, end - _BLOCK)
@@ -212,7 +218,7 @@ def _holds_id(file: IO[bytes], game_id: str) -> bool:
 
 
 def _read_at(file: IO[bytes], offset: int, length: int) -> bytes:
-    """Exactly ``length`` bytes from ``offset`` of an unbuffered file (whose single reads may be short)."""
+    """Return exactly ``length`` bytes from ``offset`` of an unbuffered file (single reads may be short)."""
     file.seek(offset)
     parts = []
     while length > 0 and (part := file.read(length)):

@@ -218,7 +218,7 @@ _decoder = msgspec.json.Decoder(GameRecord)
 
 
 def encode_record(record: GameRecord) -> bytes:
-    """A record as one line of JSON, line end included.
+    """Encode a record as one line of JSON, line end included.
 
     Raises:
         RecordError: it holds what JSON cannot (an integer beyond 64 bits, broken Unicode).
@@ -230,7 +230,7 @@ def encode_record(record: GameRecord) -> bytes:
 
 
 def decode_record(line: bytes) -> GameRecord:
-    """The record of one line of JSON.
+    """Decode the record of one line of JSON.
 
     Raises:
         RecordError: not JSON, not the schema (the message names the field, as ``$.moves[3].board``), or a

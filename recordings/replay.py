@@ -35,7 +35,7 @@ def verify(record: GameRecord) -> Fault | None:
     """Replay a game by the rules.
 
     Every ply must be a legal move, and be followed by its slide plus one spawned 2 or 4 and by the score plus
-    its merge reward. Scores are checked from the first one recorded, since a page may go on with an old
+    its merge reward. Scores are checked from the first one recorded, since a page may continue an old
     game. After the last move of an ``interrupted`` game the spawn may be missing. The totals must agree
     with the moves, and a ``game_over`` board must have no legal move.
 
@@ -104,7 +104,7 @@ def _fault_in_moves(record: GameRecord) -> Fault | None:
 def _fault_in_ply(
     record: GameRecord, index: int, board: Board, found: Board, score: int, place: str, may_lack_spawn: bool
 ) -> str | None:
-    """What is wrong with the move of that index, which led from ``board`` to ``found`` and ``score``."""
+    """Return what is wrong with the move of that index, from ``board`` to ``found`` and ``score``."""
     move = record.moves[index]
     slide = board.slide(Direction(move.direction))
     done = f"{move.direction} on '{board}'"

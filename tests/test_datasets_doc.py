@@ -10,7 +10,7 @@ import pytest
 from support.dataset_games import played
 
 from bot.cli.harvest import harvest
-from recordings.cli.datasets import COMMANDS
+from recordings.cli.datasets import DATASET_COMMANDS
 from recordings.datasets.dataset_file import write_games
 from scraper.cli import install_browser
 from solver_server.cli.generate import generate
@@ -22,7 +22,7 @@ UNTOLD = {"--token", "--verbose", "--tables", "--no-tables", "--search-threads",
 }
 
 
-@pytest.mark.parametrize("command", [generate, harvest, *COMMANDS], ids=lambda command: command.name)
+@pytest.mark.parametrize("command", [generate, harvest, *DATASET_COMMANDS], ids=lambda command: command.name)
 def test_every_option_is_in_the_page(command: click.Command) -> None:
     assert f"bot2048 {command.name}" in TEXT or f"bot2048 records {command.name}" in TEXT
     for parameter in command.params:

@@ -127,7 +127,7 @@ def export_minari(source: Path, name: str) -> None:
     click.echo(export_to_minari(_games((source,)), name))
 
 
-COMMANDS = (export, split, stats, augment, export_minari)
+DATASET_COMMANDS = (export, split, stats, augment, export_minari)
 
 
 def _convert(games: Iterable[GameArrays], target: Path, *, force: bool, card: bool) -> None:
@@ -152,7 +152,7 @@ def _convert(games: Iterable[GameArrays], target: Path, *, force: bool, card: bo
 
 
 def _games(sources: Iterable[Path]) -> Iterator[GameArrays]:
-    """The games of all files, counted on a terminal's stderr meanwhile."""
+    """Yield the games of all files, counted on a terminal's stderr meanwhile."""
     from recordings.datasets.dataset_file import read_games
 
     with progress("Reading", "games", kept=False) as bar:

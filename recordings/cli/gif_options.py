@@ -23,13 +23,13 @@ from recordings.pictures.animation_options import (
     parse_bytes,
 )
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-def _parsed(parse: Callable[[str], T]) -> Callable[[click.Context, click.Parameter, str | None], T | None]:
+def _parsed(parse: Callable[[str], _T]) -> Callable[[click.Context, click.Parameter, str | None], _T | None]:
     """Make the callback of an option out of a function that reads its text."""
 
-    def read(context: click.Context, parameter: click.Parameter, text: str | None) -> T | None:
+    def read(context: click.Context, parameter: click.Parameter, text: str | None) -> _T | None:
         try:
             return None if text is None else parse(text)
         except RecordError as error:

@@ -34,14 +34,14 @@ def records() -> None:
     """
 
 
-for _command in datasets.COMMANDS:
+for _command in datasets.DATASET_COMMANDS:
     records.add_command(_command)
 
 
-@records.command()
+@records.command("show")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per game, without its moves.")
-def show(files: tuple[Path, ...], as_json: bool) -> None:
+def show_command(files: tuple[Path, ...], as_json: bool) -> None:
     """Print score, moves and final board of each game."""
     for file in map(_games_file, files):
         for number, record in enumerate(_records(file), 1):
@@ -129,7 +129,7 @@ def recover_command(folder: Path) -> None:
 
 
 def _games_file(path: Path) -> Path:
-    """The file of games that a FILE argument means."""
+    """Return the file of games that a FILE argument means."""
     if not path.is_dir():
         return path
     file = path / GAMES_FILE
@@ -142,7 +142,7 @@ def _games_file(path: Path) -> Path:
 
 
 def _with_progress(files: tuple[Path, ...]) -> Iterator[tuple[Path, int, int, Fault | None]]:
-    """Every game's file, number, moves and fault, counted on a terminal's stderr meanwhile."""
+    """Yield every game's file, number, moves and fault, counted on a terminal's stderr meanwhile."""
     with progress("Verifying", "games", kept=False) as bar:
         for file in map(_games_file, files):
             for number, (plies, fault) in enumerate(_faults(file), 1):
@@ -151,7 +151,7 @@ def _with_progress(files: tuple[Path, ...]) -> Iterator[tuple[Path, int, int, Fa
 
 
 def _faults(file: Path) -> Iterator[tuple[int, Fault | None]]:
-    """The moves and the fault of every game of a file."""
+    """Yield the moves and the fault of every game of a file."""
     from recordings.datasets.dataset_file import read_games
     from recordings.game_arrays import arrays_of
     from recordings.replay import verify_arrays
@@ -163,13 +163,13 @@ def _faults(file: Path) -> Iterator[tuple[int, Fault | None]]:
     for record in read_records(file):
         try:
             fault = verify_arrays(arrays_of(record))
-        except RecordError:  # a board is none of the rules: say at which ply
+        except RecordError:  # a board is invalid: name its ply
             fault = verify(record)
         yield len(record.moves), fault
 
 
 def _records(file: Path) -> Iterator[GameRecord]:
-    """The games of a file of any format."""
+    """Yield the games of a file of any format."""
     if not _is_dataset(file):
         yield from read_records(file, skip_torn=True)
         return
@@ -180,18 +180,10 @@ def _records(file: Path) -> Iterator[GameRecord]:
 
 
 def _is_dataset(file: Path) -> bool:
-    """Whether a file is of another format than lines of JSON."""
-    from recordings.datasets.dataset_file import FORMATS
+    """Tell whether a file is of another format than lines of JSON."""
+    from recordings.datasets.dataset_file import READABLE_FORMATS
 
-    return file.suffix in FORMATS and file.suffix != LINES_SUFFIX
-
-
-def _game(file: Path, number: int) -> GameRecord:
-    count = 0
-    for count, record in enumerate(_records(file), 1):
-        if count == number:
-            return record
-    raise RecordError(f"{file} has {_count(count, 'game')}: there is no game {number}")
+    return file.suffix.lower() in READABLE_FORMATS and file.suffix.lower() != LINES_SUFFIX
 
 
 def _as_json(file: Path, number: int, record: GameRecord) -> str:
@@ -212,7 +204,7 @@ def _as_text(file: Path, number: int, record: GameRecord) -> str:
     try:
         board = Board.from_tiles(record.final_board).pretty()
     except RulesError as error:
-        raise RecordError(f"{file}, game {number}: the final board is none: {error}") from error
+        raise RecordError(f"{file}, game {number}: the final board is invalid: {error}", path=file) from error
     return "\n".join([*lines, *(f"  {row}" for row in board.splitlines()), ""])
 
 
@@ -221,7 +213,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _printable(text: str | None) -> str:
-    """A text from outside without what could steer the terminal."""
+    """Return a text from outside without what could steer the terminal."""
     if text is None:
         return "unknown"
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

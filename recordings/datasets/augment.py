@@ -19,7 +19,7 @@ _STEPS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # up, right, down, left
 
 @lru_cache(maxsize=64)
 def direction_maps(rows: int, columns: int) -> npt.NDArray[np.uint8]:
-    """What each isomorphism makes of the directions.
+    """Return what each isomorphism makes of the directions.
 
     Returns:
         uint8 [8 or 4, 4]: entry [s, d] is what moving in direction d looks like after isomorphism s
@@ -37,14 +37,14 @@ def direction_maps(rows: int, columns: int) -> npt.NDArray[np.uint8]:
 
 
 def images_of(game: GameArrays) -> Iterator[GameArrays]:
-    """All images of a game, itself first. They share its ``id``, and each names its ``symmetry``.
+    """Yield all images of a game, itself first. They share its ``id``; each names its ``symmetry``.
 
     Raises:
         RecordError: the game is an image already.
     """
     if game.info.symmetry is not None:
         raise RecordError(
-            f"the game is image {game.info.symmetry} of another already: expected games as they were played"
+            f"the game is image {game.info.symmetry} of another already; expected games as they were played"
         )
     rows, columns = game.size
     flat = game.cells.reshape(-1, rows * columns)
@@ -66,6 +66,6 @@ def images_of(game: GameArrays) -> Iterator[GameArrays]:
 
 
 def with_all_images(games: Iterable[GameArrays]) -> Iterator[GameArrays]:
-    """All images of all games, one at a time."""
+    """Yield all images of all games, one at a time."""
     for game in games:
         yield from images_of(game)

@@ -49,56 +49,60 @@ class Format(NamedTuple):
 
 FORMATS: dict[str, Format] = {
     ".jsonl": Format(json_text.read_lines, json_text.LinesWriter),
-    ".json": Format(json_text.read_array, json_text.ArrayWriter),
+    ".json": Format(json_text.read_json_array, json_text.ArrayWriter),
     ".csv": Format(csv_text.read_csv, csv_text.CsvWriter, paired=True),
     ".parquet": Format(parquet.read_parquet, parquet.ParquetWriter, paired=True),
     ".h5": Format(hdf5.read_hdf5, hdf5.Hdf5Writer),
 }
 """The formats by extension."""
 
-_READ_ONLY = {".hdf5": FORMATS[".h5"], chunks.PART_SUFFIX: Format(chunks.read_part, chunks.PartWriter)}
+READABLE_FORMATS = FORMATS | {
+    ".hdf5": FORMATS[".h5"],
+    chunks.PART_SUFFIX: Format(chunks.read_part, chunks.PartWriter),
+}
 
 
 def format_of(path: Path, *, to_write: bool = False) -> Format:
-    """The format of a file by its extension.
+    """Return the format of a file by its extension.
 
     Raises:
-        RecordError: it is none of ours.
+        RecordError: the extension is unknown.
     """
-    known = FORMATS if to_write else FORMATS | _READ_ONLY
+    known = FORMATS if to_write else READABLE_FORMATS
     try:
         return known[path.suffix.lower()]
     except KeyError:
         raise RecordError(
-            f"{path}: the extension {path.suffix!r} names no format: expected one of {', '.join(FORMATS)}"
+            f"{path}: the extension {path.suffix!r} is not known; expected one of {', '.join(FORMATS)}",
+            path=path,
         ) from None
 
 
 def games_file(path: Path) -> Path:
-    """The file of games that a path means: itself, or ``games.jsonl`` of a run folder.
+    """Return the file of games that a path stands for: itself, or ``games.jsonl`` of a run folder.
 
     Raises:
-        RecordError: there is none.
+        RecordError: the file does not exist.
     """
     file = path / GAMES_FILE if path.is_dir() else path
     if not file.exists():
         kind = "a run folder with it" if path.is_dir() else "a file of games or a run folder"
-        raise RecordError(f"{file} does not exist: expected {kind}")
+        raise RecordError(f"{file} does not exist; expected {kind}", path=file)
     return file
 
 
 def read_games(path: str | Path) -> Iterator[GameArrays]:
-    """The games of a file or run folder, one at a time.
+    """Read the games of a file or run folder, one at a time.
 
     Raises:
-        RecordError: the file cannot be read, or holds what is no game; names file, game and what is wrong.
+        RecordError: the file cannot be read, or holds what is not a game; names file, game and fault.
     """
     file = games_file(Path(path))
     yield from format_of(file).read(file)
 
 
 def check_free(path: Path, *, force: bool) -> None:
-    """Make sure that nothing is overwritten in silence.
+    """Make sure that nothing is overwritten unasked.
 
     Raises:
         RecordError: a file of the dataset is there and ``force`` is not given.
@@ -106,7 +110,7 @@ def check_free(path: Path, *, force: bool) -> None:
     paired = format_of(path, to_write=True).paired
     for file in (path, *((writing.Pair(path).games,) if paired else ())):
         if file.exists() and not force:
-            raise RecordError(f"{file} exists: expected a new name, or --force to overwrite it")
+            raise RecordError(f"{file} exists; expected a new name, or --force to overwrite it", path=file)
 
 
 class Creation:

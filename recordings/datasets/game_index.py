@@ -171,7 +171,7 @@ class _LinesIndex(GameIndex):
 
 
 def _text_of(line: bytes) -> bytes:
-    """The object of a line; empty for the brackets of an array."""
+    """Return the object of a line; empty for the brackets of an array."""
     text = line.removeprefix(UTF8_MARK).strip().removesuffix(b",")
     return b"" if text in (b"[", b"]") else text
 
@@ -208,7 +208,7 @@ class _TablesIndex(GameIndex):
 
 
 def _csv_game(path: Path, row: GameRow, number: int, start: int) -> GameArrays:
-    """A game of a CSV file: all lines before it are read too."""
+    """Return a game of a CSV file: all lines before it are read too."""
     return next(islice(read_games(path), number, None))
 
 
@@ -252,7 +252,7 @@ def _journal_game(path: Path) -> Iterator[GameArrays]:
 def _json_index(path: Path) -> GameIndex:
     if json_text.has_a_game_a_line(path):
         return _LinesIndex(path)
-    return _SequentialIndex(path, json_text.read_array)
+    return _SequentialIndex(path, json_text.read_json_array)
 
 
 _INDICES: dict[str, Callable[[Path], GameIndex]] = {

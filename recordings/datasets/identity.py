@@ -8,7 +8,7 @@ from recordings.game_arrays import GameArrays
 
 
 def identity(game: GameArrays) -> str:
-    """A name for a game: its ``id``, else its run and its number in it, else a digest of what happened.
+    """Return a name of a game: its ``id``, else its run and number in it, else a digest of what happened.
 
     The symmetric images of a game have one identity, so that a split never parts them.
     """

@@ -3,7 +3,7 @@
 Lines of JSON are appended to the file itself. The other formats are readable only once they are finished, so
 their games go to a working file first (``NAME.part``, `recordings.datasets.formats.chunks`), from which the
 file is written at the end; then the working file is removed. Games that are finished before their turn wait
-in ``NAME.ahead``, which is also what two programs at one file meet at.
+in ``NAME.ahead``. The writer holds a lock on that file, since a second program would write to it first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from recordings.datasets.formats import chunks, json_text, writing
 from recordings.datasets.formats.chunks import Chunk, SpoolWriter
 from recordings.game_arrays import GameArrays
 from recordings.jsonl import LINES_SUFFIX, mend_tail, prepare_folder, write_whole
-from recordings.locks import lock
+from recordings.locks import is_open_at, lock
 
 AHEAD_SUFFIX = ".ahead"
 
@@ -31,7 +31,7 @@ _SYNC_SECONDS = 1.0
 
 
 def working_files(path: Path) -> tuple[Path, Path]:
-    """Where the games of an unfinished dataset are: in their order, and those before their turn."""
+    """Return where the games of an unfinished dataset are: those in order, and those before their turn."""
     return path.with_name(path.name + chunks.PART_SUFFIX), path.with_name(path.name + AHEAD_SUFFIX)
 
 
@@ -40,10 +40,10 @@ class GrowingDataset:
 
     Args:
         path: of the finished file; its extension names the format.
-        mode: ``new`` refuses what is there, finished or not; ``overwrite`` drops it; ``resume`` goes on.
+        mode: ``new`` refuses what is there, finished or not; ``overwrite`` drops it; ``resume`` continues it.
 
     Raises:
-        RecordError: there is something in the way, another program is at it, or it cannot be written.
+        RecordError: a file is in the way, another program writes the dataset, or it cannot be written.
 
     Attributes:
         path: of the finished file.
@@ -76,21 +76,22 @@ class GrowingDataset:
         dataset_file.check_free(self.path, force=False)
         if self._part.exists() or self._ahead_path.exists():
             raise RecordError(
-                f"{self.path} was begun and not finished: expected --resume to go on with it, "
-                "or --force to drop it"
+                f"{self.path} was begun and not finished; expected --resume to continue it, "
+                "or --force to drop it",
+                path=self.path,
             )
 
     # -- what is there -------------------------------------------------------------------------------------
 
     def games(self) -> Iterator[GameArrays]:
-        """The games that are there, in order; read them before the first `append`."""
+        """Yield the games that are there, in order; read them before the first `append`."""
         if self._part.exists():
             yield from chunks.read_part(self._part)
         elif self._resumes and self.path.exists():
             yield from dataset_file.read_games(self.path)
 
     def waiting(self) -> dict[int, Chunk]:
-        """The chunks that were finished before their turn, by the number of their first game."""
+        """Return the chunks that were finished before their turn, by the number of their first game."""
         if chunks.has_no_chunks(self._ahead_path):
             return {}
         return {chunk.first: chunk for chunk in chunks.read_chunks(self._ahead_path)}
@@ -147,7 +148,7 @@ class GrowingDataset:
         return self._ahead_path.stat().st_size
 
     def clear_aside(self) -> None:
-        """All that was set aside has been appended, or is of no use any more."""
+        """Forget what was set aside: all of it has been appended, or is not needed."""
         if self._ahead is not None:
             self._ahead.clear()
         elif not chunks.has_no_chunks(self._ahead_path):
@@ -191,7 +192,7 @@ class GrowingDataset:
 
 
 def _reopened(path: Path) -> SpoolWriter:
-    """A writer behind the last whole chunk of a working file."""
+    """Open a working file behind its last whole chunk."""
     keep = 0
     if path.exists():
         for _, end in chunks.scan_chunks(path):
@@ -200,17 +201,18 @@ def _reopened(path: Path) -> SpoolWriter:
 
 
 def _locked(path: Path) -> IO[bytes]:
-    """The file that whoever writes a dataset holds."""
+    """Open and lock the file that the writer of a dataset holds."""
     while True:
         try:
             file = path.open("a+b", buffering=0)
             if lock(file, wait=False) == "busy":
                 file.close()
                 raise RecordError(
-                    f"{path.with_suffix('')} is being written by another program: expected one at a time"
+                    f"{path.with_suffix('')} is being written by another program; expected one at a time",
+                    path=path.with_suffix(""),
                 )
             with contextlib.suppress(FileNotFoundError):  # its owner finished just now
-                if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                if is_open_at(file, path):
                     return file
             file.close()
         except OSError as error:

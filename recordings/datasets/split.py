@@ -33,7 +33,7 @@ def split_file(
     seed and on the games alone, not on their order; the symmetric images of a game stay together.
 
     Args:
-        source: file or run folder; it is read twice.
+        source: file or run folder. It is read twice: the shares are exact only once all games are counted.
         folder: of the new files; made when missing.
         ratios: how much goes where; a part of 0 gets no file.
         seed: of the draw.
@@ -44,10 +44,10 @@ def split_file(
         By part, how many games were written.
 
     Raises:
-        RecordError: the ratios are none, or a file cannot be read or written.
+        RecordError: the ratios are invalid, or a file cannot be read or written.
     """
     if len(ratios) != len(SPLITS) or min(ratios) < 0 or sum(ratios) <= 0:
-        raise RecordError(f"ratios {ratios} are none: expected three numbers, such as 70/15/15")
+        raise RecordError(f"ratios {list(ratios)} are invalid; expected three numbers such as 70/15/15")
     draw = _Draw(read_games(source), ratios, seed)
     suffix = suffix or (source.suffix if source.is_file() else ".jsonl")
     counts = {}
@@ -65,7 +65,7 @@ def split_file(
 
 
 def _draw(game: GameArrays, seed: int) -> int:
-    """A game's place in the order of the draw."""
+    """Return a game's place in the order of the draw."""
     name = f"{seed} {identity(game)}"
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "big")
 
@@ -80,6 +80,6 @@ class _Draw:
         self._ends = np.round(shares * self._order.size).astype(np.int64)
 
     def part(self, game: GameArrays) -> str:
-        """The name of a game's part."""
+        """Return the name of a game's part."""
         place = np.searchsorted(self._order, np.uint64(_draw(game, self._seed)))
         return SPLITS[int(np.searchsorted(self._ends, place, side="right"))]

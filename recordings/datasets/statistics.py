@@ -91,7 +91,7 @@ class GameTally:
         return len(self._scores)
 
     def statistics(self) -> Statistics:
-        """The figures so far."""
+        """Return the figures so far."""
         games = max(self.games, 1)
         scores = np.array(self._scores, dtype=np.float64) if self._scores else np.zeros(1)
         p50, p75, p90 = (round(float(p), 1) for p in np.percentile(scores, [50, 75, 90]))
@@ -144,7 +144,7 @@ class GameTally:
 
 
 def statistics_text(statistics: Statistics) -> str:
-    """The report for people to read."""
+    """Write the report for people."""
     s = statistics
     lines = [
         "📊 Dataset Statistics",

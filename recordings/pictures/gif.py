@@ -40,13 +40,13 @@ def write_gif_frames(file: IO[bytes], renderer: Renderer, frames: Iterable[Timed
 
 
 def _head(renderer: Renderer) -> bytes:
-    """Header, size, the palette of all frames, and the request to repeat for ever."""
+    """Return header, size, the palette of all frames, and the request to repeat for ever."""
     screen = struct.pack("<6sHHBBB", b"GIF89a", renderer.width, renderer.height, 0xF7, 0, 0)
     return screen + bytes(renderer.palette) + b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"
 
 
 def _frame(picture: Image.Image, shown: Image.Image | None, milliseconds: int) -> bytes:
-    """A frame: the rectangle that differs from what is shown, pixels that do not differ transparent."""
+    """Return a frame: the rectangle that differs from what is shown, equal pixels transparent."""
     if shown is None:
         return b"".join(getdata(picture, duration=milliseconds, disposal=1))
     changed = ImageChops.difference(picture, shown)

@@ -85,10 +85,10 @@ def list_tables(folder: Path | None) -> None:
     click.echo(f"{move_set.SHIPPED.name:<14} {count:>13,} moves     {size / 1e6:>9,.1f} MB  bundled")
 
 
-@tables.command()
+@tables.command("verify")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @_folder
-def verify(names: tuple[str, ...], folder: Path | None) -> None:
+def verify_tables(names: tuple[str, ...], folder: Path | None) -> None:
     """Check the digests of tables, and 10,000 positions of each against their successors.
 
     If all tables are built and no NAME is given, the bundled extract is compared with them too.

@@ -19,13 +19,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import filelock
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from game2048.errors import SolverError
 from game2048.kernels.user_cache import user_cache
-from recordings import locks
 from solver_server.tables.formations import Formation, TableSpec
 
 SUFFIX, PART, LOCK = ".t2048", ".part", ".lock"
@@ -144,11 +144,17 @@ def only_builder(path: Path) -> Iterator[None]:
     Raises:
         SolverError: another one does.
     """
-    lock_path = path.with_name(path.name + LOCK)
-    with lock_path.open("ab") as file:
-        if locks.lock(file, wait=False) == "busy":
-            raise SolverError(f"table {path} is being built by another process: wait for it, or stop it")
+    lock = filelock.FileLock(path.with_name(path.name + LOCK), timeout=0)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        raise SolverError(
+            f"table {path} is being built by another process; wait for it, or stop it"
+        ) from None
+    try:
         yield
+    finally:
+        lock.release()
 
 
 def write_header(file: BinaryIO, header: Header) -> None:

@@ -141,9 +141,9 @@ def test_twenty_kills_lose_no_game(page: str, tmp_path: Path, extension: str) ->
 def test_what_cannot_be_is_told_before_anything_is_begun(page: str, tmp_path: Path) -> None:
     output = tmp_path / "games.jsonl"
     assert harvest(page, "-o", output, "--force", "--resume").returncode == 2
-    assert "names no format" in harvest(page, "-o", tmp_path / "games.txt").stderr
+    assert "is not known" in harvest(page, "-o", tmp_path / "games.txt").stderr
     output.write_text("")
-    assert "exists: expected a new name, or --force" in harvest(page, "-o", output).stderr
+    assert "exists; expected a new name, or --force" in harvest(page, "-o", output).stderr
     no_browser = harvest(page, "-o", tmp_path / "more.jsonl", "--browser", tmp_path / "none")
     assert no_browser.returncode == 1
     assert no_browser.stderr.splitlines()[-1].startswith("error: ")

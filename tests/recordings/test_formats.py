@@ -186,7 +186,7 @@ def test_a_json_array_in_any_layout_is_read(tmp_path: Path) -> None:
 def test_nothing_is_overwritten_in_silence(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"games{extension}"
     write_games(path, [late_game()])
-    with pytest.raises(RecordError, match=r"exists: expected a new name, or --force"):
+    with pytest.raises(RecordError, match=r"exists; expected a new name, or --force"):
         write_games(path, [])
     assert len(list(read_games(path))) == 1
     write_games(path, [], force=True)
@@ -237,7 +237,7 @@ def test_a_table_without_its_other_half_is_told(tmp_path: Path) -> None:
     for extension in (".csv", ".parquet"):
         write_games(tmp_path / f"games{extension}", [late_game()])
         (tmp_path / f"games.games{extension}").unlink()
-        with pytest.raises(RecordError, match=r"no table of games beside it: expected games\.games"):
+        with pytest.raises(RecordError, match=r"no table of games beside it; expected games\.games"):
             list(read_games(tmp_path / f"games{extension}"))
 
 
@@ -289,10 +289,10 @@ def test_files_of_a_version_with_fewer_optional_columns_are_read(tmp_path: Path)
 
 
 def test_an_unknown_extension_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match=r"'\.xml' names no format: expected one of \.jsonl, \.json, \.csv"):
+    with pytest.raises(RecordError, match=r"'\.xml' is not known; expected one of \.jsonl, \.json, \.csv"):
         write_games(tmp_path / "games.xml", [])
     (tmp_path / "games").write_text("")
-    with pytest.raises(RecordError, match="names no format"):
+    with pytest.raises(RecordError, match="is not known"):
         list(read_games(tmp_path / "games"))
     with pytest.raises(RecordError, match=r"missing\.jsonl does not exist"):
         list(read_games(tmp_path / "missing.jsonl"))
@@ -304,7 +304,7 @@ def test_a_missing_package_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(
-        RecordError, match=rf"{package}, which is not installed: `pip install 'bot2048\[data\]'`"
+        RecordError, match=rf"{package}, which is not installed; try `pip install 'bot2048\[data\]'`"
     ):
         write_games(tmp_path / f"games{extension}", [late_game()])
     assert list(tmp_path.iterdir()) == []

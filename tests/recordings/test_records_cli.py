@@ -11,6 +11,9 @@ from support.records_command import run, told
 
 from game2048 import Board, Direction
 from recordings import GAMES_FILE, GameJournal, GameRecord, append_record, read_records
+from recordings.datasets.dataset_file import write_games
+from recordings.datasets.formats.chunks import PartWriter
+from recordings.game_arrays import arrays_of
 
 
 @pytest.fixture
@@ -70,7 +73,7 @@ def test_show_keeps_control_characters_from_the_terminal(file: Path) -> None:
 def test_show_names_a_final_board_that_is_none(file: Path) -> None:
     append_record(file, msgspec.structs.replace(worked_game(), final_board=[[3, 2], [2, 2]]))
     message = told(run("show", file))
-    assert message.startswith(f"{file}, game 3: the final board is none: 3 in row 1, column 1")
+    assert message.startswith(f"{file}, game 3: the final board is invalid: 3 in row 1, column 1")
 
 
 def test_verify_sums_up_games_by_the_rules(file: Path, tmp_path: Path) -> None:
@@ -153,6 +156,17 @@ def test_a_folder_without_games_says_how_to_get_them(tmp_path: Path) -> None:
 )
 def test_bad_usage_is_exit_code_2(arguments: tuple[str, ...]) -> None:
     assert run(*arguments).exit_code == 2
+
+
+def test_working_files_and_other_extensions_are_shown_and_verified(tmp_path: Path) -> None:
+    writer = PartWriter(tmp_path / "games.h5.part")
+    writer.write([arrays_of(worked_game())])
+    writer.close()
+    write_games(tmp_path / "games.h5", [arrays_of(worked_game())])
+    (tmp_path / "games.h5").rename(tmp_path / "GAMES.HDF5")
+    for name in ("games.h5.part", "GAMES.HDF5"):
+        assert run("verify", tmp_path / name).output == "1 game, 5 moves: every ply by the rules\n"
+        assert "game 1: game over" in run("show", tmp_path / name).output
 
 
 def test_gif_options_out_of_their_bounds_are_bad_usage(file: Path) -> None:

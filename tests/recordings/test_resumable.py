@@ -94,7 +94,7 @@ def test_a_dataset_that_was_begun_or_finished_is_not_begun_again_in_silence(
         GrowingDataset(path, "new")
     with GrowingDataset(path, "resume") as dataset:
         dataset.finish()
-    with pytest.raises(RecordError, match=r"exists: expected a new name, or --force"):
+    with pytest.raises(RecordError, match=r"exists; expected a new name, or --force"):
         GrowingDataset(path, "new")
     with GrowingDataset(path, "overwrite") as dataset:
         dataset.append(chunk(played(2, 2, 1)))
@@ -203,7 +203,7 @@ def test_two_programs_do_not_write_one_dataset(tmp_path: Path) -> None:
 
 
 def test_a_format_that_is_none_and_a_folder_that_cannot_be_made_are_told_at_once(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="names no format"):
+    with pytest.raises(RecordError, match="is not known"):
         GrowingDataset(tmp_path / "games.txt", "new")
     (tmp_path / "file").write_text("")
     with pytest.raises(RecordError, match="cannot be written"):

@@ -359,7 +359,7 @@ def test_a_worker_that_is_killed_costs_time_and_no_game(tmp_path: Path, where: s
 def test_nothing_is_overwritten_without_force(tmp_path: Path, extension: str) -> None:
     output = tmp_path / f"games.{extension}"
     done(output, "-g", 2)
-    assert "exists: expected a new name, or --force" in told(run(output, "-g", 1))
+    assert "exists; expected a new name, or --force" in told(run(output, "-g", 1))
     found = figures(output, "-g", 3, "--force")
     assert (found["games"], found["played"]) == (3, 3)
     assert len(done(output, "-g", 1, "--force")) == 1
@@ -383,7 +383,7 @@ def test_bad_usage_is_told_before_anything_is_touched(tmp_path: Path) -> None:
         (("-d", 99), "depth 99 is out of range"),
     ):
         assert message in told(run(output, *words))
-    assert "names no format" in told(run(tmp_path / "games.xml"))
+    assert "is not known" in told(run(tmp_path / "games.xml"))
     assert list(tmp_path.iterdir()) == []
 
 

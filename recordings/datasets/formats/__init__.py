@@ -1,1 +1,1 @@
-"""Files of games in every format, told apart by their extension; see `recordings.datasets.dataset_file`."""
+"""Files of games in every format, by their extension; see `recordings.datasets.dataset_file`."""

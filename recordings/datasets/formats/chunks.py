@@ -67,7 +67,7 @@ _decode = msgspec.msgpack.Decoder(_Message).decode
 
 
 def encode_chunk(chunk: Chunk) -> bytes:
-    """A chunk as a message."""
+    """Encode a chunk as a message."""
     return _encode(
         _Message(
             chunk.first,
@@ -89,10 +89,10 @@ def _given(info: GameInfo) -> dict[str, Any]:
 
 
 def decode_chunk(message: bytes) -> Chunk:
-    """The inverse of `encode_chunk`; the arrays are views of the message.
+    """Decode a message of `encode_chunk`; the arrays are views of the message.
 
     Raises:
-        RecordError: it is none.
+        RecordError: the message is damaged.
     """
     try:
         decoded = _decode(message)
@@ -180,10 +180,10 @@ def has_no_chunks(path: Path) -> bool:
 
 
 def scan_chunks(path: Path) -> Iterator[tuple[bytes, int]]:
-    """The messages of a file, each with the offset behind it; one that was cut off at the end is left out.
+    """Yield the messages of a file, each with the offset behind it; one that was cut off is left out.
 
     Raises:
-        RecordError: the file is none of ours, or damaged before its end.
+        RecordError: the file is not a working file, or is damaged before its end.
     """
     try:
         size = path.stat().st_size
@@ -212,7 +212,7 @@ def scan_chunks(path: Path) -> Iterator[tuple[bytes, int]]:
 
 
 def read_chunks(path: Path) -> Iterator[Chunk]:
-    """The chunks of a file."""
+    """Yield the chunks of a file."""
     for message, end in scan_chunks(path):
         try:
             yield decode_chunk(message)
@@ -221,7 +221,7 @@ def read_chunks(path: Path) -> Iterator[Chunk]:
 
 
 def read_chunk_places(path: Path) -> Iterator[tuple[int, Chunk]]:
-    """The chunks of a file, each with the offset that `read_chunk_at` takes."""
+    """Yield the chunks of a file, each with the offset that `read_chunk_at` takes."""
     begin = len(_MAGIC)
     for message, end in scan_chunks(path):
         yield begin, decode_chunk(message)
@@ -245,7 +245,7 @@ def read_chunk_at(path: Path, begin: int) -> Chunk:
 
 
 def read_part(path: Path) -> Iterator[GameArrays]:
-    """The games of a file, one at a time."""
+    """Read the games of a file, one at a time."""
     for chunk in read_chunks(path):
         yield from chunk.games
 

@@ -30,7 +30,7 @@ OPTIONAL_TEXTS = ("source", "solver", "outcome", "id", "weights", "rules")
 OPTIONAL_NUMBERS = ("seed", "game_number", "depth", "symmetry")
 OPTIONAL = frozenset((*OPTIONAL_TEXTS, *OPTIONAL_NUMBERS))
 """Columns of the table of games that a file of another version may lack."""
-MAX_PLIES = 1 << 22
+LONGEST_GAME = 1 << 22
 """The longest game that is read: twice what a line of JSON can hold."""
 BATCH_PLIES = 1 << 17
 """How many moves go into one row group or one piece of a file, up to the end of a game."""
@@ -57,7 +57,7 @@ class MoveTable:
 
 
 def pack_nibbles(cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-    """4×4 boards as nibbles, cell i at bit 4 · i; 0 for a board that does not fit or is of another size.
+    """Pack 4×4 boards, cell i at bit 4 · i; 0 for a board that does not fit or is of another size.
 
     Args:
         cells: uint8 [n, cells of a board].
@@ -70,7 +70,7 @@ def pack_nibbles(cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
 
 
 def move_table(games: Sequence[GameArrays], first: int) -> MoveTable:
-    """The moves of some games.
+    """Make the rows of the moves of some games.
 
     Args:
         games: at least one.
@@ -130,7 +130,7 @@ def _join(boards: Sequence[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
 
 
 def padded(flat: npt.NDArray[np.uint8], widths: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
-    """Boards of several sizes as uint8 [n, largest width], filled up with zeros."""
+    """Fill up boards of several sizes with zeros: uint8 [n, largest width]."""
     if flat.ndim == 2:
         return flat
     rows = np.zeros((widths.size, int(widths.max(initial=0))), dtype=np.uint8)
@@ -139,7 +139,7 @@ def padded(flat: npt.NDArray[np.uint8], widths: npt.NDArray[np.int32]) -> npt.ND
 
 
 def fields_of(info: GameInfo) -> dict[str, Any]:
-    """The fields of an info as columns; a list is a text of JSON."""
+    """Return the fields of an info as columns; a list is a text of JSON."""
     fields = {name: getattr(info, name) for name in GameInfo.__struct_fields__}
     fields["rules"] = None if info.rules is None else msgspec.json.encode(info.rules).decode()
     return fields
@@ -166,7 +166,7 @@ class GameRow(msgspec.Struct, frozen=True):
 
 
 def game_rows(games: Iterable[GameArrays]) -> list[GameRow]:
-    """The table of games."""
+    """Make the table of games."""
     return [
         GameRow(game.info, *game.size, game.plies, game.final_score, game.cells[-1].tobytes())
         for game in games
@@ -196,7 +196,7 @@ class MoveRows:
         return self.game.size
 
     def take(self, count: int) -> tuple[MoveRows, MoveRows]:
-        """The first rows, and the others."""
+        """Split off the first rows."""
         cut = int(self.widths[:count].sum(dtype=np.int64))
         pairs = [
             (array[:cut], array[cut:]) if name == "flat" else (array[:count], array[count:])
@@ -205,7 +205,7 @@ class MoveRows:
         return MoveRows(*(pair[0] for pair in pairs)), MoveRows(*(pair[1] for pair in pairs))
 
     def joined(self, more: MoveRows) -> MoveRows:
-        """These rows and then those."""
+        """Return these rows and then those."""
         return MoveRows(
             *(
                 np.concatenate([mine, theirs])
@@ -233,9 +233,9 @@ def assemble(
     """
     waiting: MoveRows | None = None
     for number, row in enumerate(rows, first):
-        if not 0 <= row.plies <= MAX_PLIES:
+        if not 0 <= row.plies <= LONGEST_GAME:
             raise RecordError(
-                f"{path}, game {number + 1}: {row.plies} moves; expected 0 to {MAX_PLIES}", path=path
+                f"{path}, game {number + 1}: {row.plies} moves; expected 0 to {LONGEST_GAME}", path=path
             )
         while (waiting.count if waiting else 0) < row.plies:
             more = next(moves, None)

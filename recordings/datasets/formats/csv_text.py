@@ -139,14 +139,14 @@ def _game_field(value: Any) -> Any:
 
 
 def read_csv(path: Path) -> Iterator[GameArrays]:
-    """The games of both files, one at a time."""
+    """Read the games of both files, one at a time."""
     pair = writing.Pair(path)
     with _opened(pair.moves) as moves:
         yield from columnar.assemble(path, csv_rows(path), _read_moves(path, moves))
 
 
 def csv_rows(path: Path) -> Iterator[GameRow]:
-    """The table of games of both files."""
+    """Read the table of games."""
     pair = writing.Pair(path)
     pair.require()
     with _opened(pair.games) as games:
@@ -163,7 +163,7 @@ def _opened(path: Path) -> Iterator[IO[str]]:
 
 
 def _rows(path: Path, file: Any, expected: Sequence[str]) -> Iterator[list[str]]:
-    """The rows, with their fields in the order of ``expected``; empty where an optional column is missing."""
+    """Yield the rows, with the fields in the order of ``expected``; empty where a column may be missing."""
     reader = csv.reader(file)
     header = next(reader, [])
     missing = [name for name in expected if name not in header and name not in columnar.OPTIONAL]

@@ -20,7 +20,7 @@ _DIRECTION_TEXTS = [f'],"direction":"{direction.value}","score":' for direction 
 
 
 def line_of(game: GameArrays) -> bytes:
-    """The line of a game: `encode_record` of its record, without a Python object for every tile.
+    """Encode a game as its line: `encode_record` of its record, without an object for every tile.
 
     Raises:
         RecordError: it would be longer than what is read again.
@@ -33,7 +33,7 @@ def line_of(game: GameArrays) -> bytes:
         head, tail = whole.rsplit(_NO_MOVES, 1)
         line = b"".join((head, b'"moves":[', _moves_text(game).encode(), b"]", tail))
     if len(line) > MAX_LINE_BYTES:
-        raise RecordError(f"a game of {len(line)} bytes is too long: expected at most {MAX_LINE_BYTES}")
+        raise RecordError(f"a game of {len(line)} bytes is too long; expected at most {MAX_LINE_BYTES}")
     return line
 
 
@@ -117,13 +117,13 @@ class ArrayWriter(LinesWriter):
 
 
 def read_lines(path: Path) -> Iterator[GameArrays]:
-    """The games of a file of lines; one cut off at the end is left out with a warning."""
+    """Read the games of a file of lines; one cut off at the end is left out with a warning."""
     for number, record in enumerate(read_records(path, skip_torn=True), 1):
         yield _columns(path, number, record)
 
 
-def read_array(path: Path) -> Iterator[GameArrays]:
-    """The games of a JSON array: one at a time where it has a game a line, else all at once."""
+def read_json_array(path: Path) -> Iterator[GameArrays]:
+    """Read the games of a JSON array: one at a time where each has a line, else all at once."""
     number = 0
     try:
         with path.open("rb") as file:
@@ -137,11 +137,11 @@ def read_array(path: Path) -> Iterator[GameArrays]:
                     if number == 0:
                         yield from _read_whole(path)
                         return
-                    raise RecordError(f"{path}, game {number + 1}: {error}") from error
+                    raise RecordError(f"{path}, game {number + 1}: {error}", path=path) from error
                 number += 1
                 yield _columns(path, number, record)
     except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise RecordError(f"{path} cannot be read: {error.strerror or error}", path=path) from error
 
 
 def has_a_game_a_line(path: Path) -> bool:
@@ -157,12 +157,12 @@ def _read_whole(path: Path) -> Iterator[GameArrays]:
     try:
         games = msgspec.json.decode(path.read_bytes(), type=list[msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RecordError(f"{path} is no JSON array of games: {error}") from error
+        raise RecordError(f"{path} is not a JSON array of games: {error}", path=path) from error
     for number, game in enumerate(games, 1):
         try:
             record = decode_record(bytes(game))
         except RecordError as error:
-            raise RecordError(f"{path}, game {number}: {error}") from error
+            raise RecordError(f"{path}, game {number}: {error}", path=path) from error
         yield _columns(path, number, record)
 
 
@@ -170,4 +170,4 @@ def _columns(path: Path, number: int, record: GameRecord) -> GameArrays:
     try:
         return arrays_of(record)
     except RecordError as error:
-        raise RecordError(f"{path}, game {number}: {error}") from error
+        raise RecordError(f"{path}, game {number}: {error}", path=path) from error

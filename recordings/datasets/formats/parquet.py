@@ -56,7 +56,7 @@ def _arrow() -> tuple[ModuleType, ModuleType]:
 
 
 def move_schema() -> Any:
-    """The columns of the table of moves."""
+    """Return the columns of the table of moves."""
     pa, _ = _arrow()
     cells = pa.list_(pa.field("element", pa.uint8(), nullable=False))
     values = pa.list_(pa.field("element", pa.float64(), nullable=False), 4)
@@ -85,7 +85,7 @@ def move_schema() -> Any:
 
 
 def game_schema() -> Any:
-    """The columns of the table of games."""
+    """Return the columns of the table of games."""
     pa, _ = _arrow()
     texts = {"timestamp", *OPTIONAL_TEXTS}
     fields = [pa.field("game", pa.int64(), nullable=False)]
@@ -287,7 +287,7 @@ def parquet_game(path: Path, row: GameRow, number: int, start: int) -> GameArray
 
 
 def _between(moves: Iterator[MoveRows], skip: int, count: int) -> Iterator[MoveRows]:
-    """Some rows of the table of moves."""
+    """Yield some rows of the table of moves."""
     for piece in moves:
         rest = piece.take(min(skip, piece.count))[1]
         skip -= piece.count - rest.count

@@ -14,16 +14,15 @@ GAMES_INFIX = ".games"
 
 
 def missing_extra(what: str, package: str, extra: str = "data") -> RecordError:
-    """The error for a package that an extra brings."""
+    """Make the error for a package that an extra installs."""
     return RecordError(
-        f"{what} need the package {package}, which is not installed: "
-        f"`pip install 'bot2048[{extra}]'` brings it"
+        f"{what} need the package {package}, which is not installed; try `pip install 'bot2048[{extra}]'`"
     )
 
 
 def unwritable(path: Path, error: OSError) -> RecordError:
-    """The error for a file that cannot be written."""
-    return RecordError(f"{path} cannot be written: {error.strerror or error}")
+    """Make the error for a file that cannot be written."""
+    return RecordError(f"{path} cannot be written: {error.strerror or error}", path=path)
 
 
 class DraftFile(Draft):
@@ -72,8 +71,9 @@ class Pair:
         """
         if not self.games.exists():
             raise RecordError(
-                f"{self.moves} has no table of games beside it: "
-                f"expected {self.games.name}, which was written with it"
+                f"{self.moves} has no table of games beside it; "
+                f"expected {self.games.name}, which was written with it",
+                path=self.moves,
             )
 
 
