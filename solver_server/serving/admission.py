@@ -15,6 +15,8 @@ from solver_server.serving.refusal_log import RefusalLog
 
 _FIRST_DELAY = 0.1
 _LONGEST_DELAY = 5.0
+_TIME_TO_ASK = 1.0  # seconds that every connection has for its request, however many come
+_SPARE = 8  # connections below the limit from which on those that only wait make room
 _REMEMBERED = 1024  # addresses that sent a wrong token
 _LEAST = 16  # connections that are always allowed, however few descriptors there are
 
@@ -36,7 +38,8 @@ class Admission:
 
     Args:
         max_connections: open websockets.
-        max_handshakes: connections that have not sent their request; the oldest of more is dropped.
+        max_handshakes: connections that have not sent their request. Of more, the oldest is dropped if it
+            has had a second, or if descriptors run out.
         refusals: where refusals are counted.
 
     Raises:
@@ -51,11 +54,11 @@ class Admission:
                 f"({share}); ask for fewer with --max-connections, or raise the limit with `ulimit -n`"
             )
         self.max_connections = max_connections
-        self._limit = min(max_connections + 2 * max_handshakes, share)
+        self._limit = share
         self._max_handshakes = max_handshakes
         self._refusals = refusals
         self._accepted: weakref.WeakSet[Droppable] = weakref.WeakSet()
-        self._waiting: OrderedDict[Droppable, None] = OrderedDict()
+        self._waiting: OrderedDict[Droppable, float] = OrderedDict()  # since when
         self._open: set[Droppable] = set()
         self._failures: OrderedDict[Hashable, int] = OrderedDict()
 
@@ -82,9 +85,13 @@ class Admission:
 
     def connected(self, connection: Droppable) -> None:
         """Note that a connection can be read, and wait for its request."""
-        self._waiting[connection] = None
-        if len(self._waiting) > self._max_handshakes:
-            oldest, _ = self._waiting.popitem(last=False)
+        now = asyncio.get_running_loop().time()
+        self._waiting[connection] = now
+        if len(self._waiting) <= self._max_handshakes:
+            return
+        oldest, since = next(iter(self._waiting.items()))
+        if now - since > _TIME_TO_ASK or len(self._accepted) > self._limit - _SPARE:
+            del self._waiting[oldest]
             self._refusals.add("sent no request", "a connection sent no request and others came")
             oldest.drop()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from http import HTTPStatus
 from urllib.parse import parse_qs, urlsplit
 
@@ -101,6 +102,8 @@ class HttpRequests:
             fields = {name: values[-1] for name, values in parse_qs(query, max_num_fields=8).items()}
             depth = int(fields["depth"]) if "depth" in fields else None
             time_ms = float(fields["time_ms"]) if "time_ms" in fields else None
+            if time_ms is not None and not math.isfinite(time_ms):
+                raise ValueError("time_ms is not a finite number")
         except ValueError as error:
             raise WireError(
                 "bad_request", f"the query is not usable ({error}); expected /move?board=…"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections import deque
 from collections.abc import Callable
@@ -45,24 +46,24 @@ class ServerMetrics:
         self._live = live
         self._max_connections = max_connections
         self._begun = time.monotonic()
-        self._last: deque[dict[str, Any]] = deque(maxlen=_LAST_DECISIONS)
+        self._last: deque[tuple[Work, object, int]] = deque(maxlen=_LAST_DECISIONS)
         self._recent: deque[tuple[int, int]] = deque(maxlen=_RATE_SECONDS + 1)  # second, boards
         self._totals = {"requests": 0, "boards": 0, "errors": 0, "nodes": 0}
         self._registry = registry = CollectorRegistry()
-        self._requests = Counter(
+        requests = Counter(
             "bot2048_requests",
             "Requests answered, by engine and code.",
             ["engine", "code"],
             registry=registry,
         )
-        self._boards = Counter("bot2048_boards", "Boards answered, by engine.", ["engine"], registry=registry)
-        self._nodes = Counter(
+        boards = Counter("bot2048_boards", "Boards answered, by engine.", ["engine"], registry=registry)
+        nodes = Counter(
             "bot2048_nodes",
             "Positions evaluated for single boards, by engine.",
             ["engine"],
             registry=registry,
         )
-        self._seconds = Histogram(
+        seconds = Histogram(
             "bot2048_request_seconds",
             "Seconds from the start of a request's work to its answer, by engine.",
             ["engine"],
@@ -75,6 +76,11 @@ class ServerMetrics:
             ["code"],
             registry=registry,
         )
+        # Finding the counter of some labels takes longer than counting.
+        self._requests_of = functools.cache(requests.labels)
+        self._seconds_of = functools.cache(seconds.labels)
+        self._boards_of = functools.cache(boards.labels)
+        self._nodes_of = functools.cache(nodes.labels)
         for name, text, value in (
             ("bot2048_connections", "Open websockets.", live.connections),
             ("bot2048_queue", "Requests that wait for their turn on their connection.", live.queue),
@@ -96,19 +102,19 @@ class ServerMetrics:
             seconds: from the start of the work.
         """
         code = answer.code if isinstance(answer, ErrorMessage) else "ok"
-        self._requests.labels(work.engine, code).inc()
-        self._seconds.labels(work.engine).observe(seconds)
+        self._requests_of(work.engine, code).inc()
+        self._seconds_of(work.engine).observe(seconds)
         self._totals["requests"] += 1
         if isinstance(answer, ErrorMessage):
             self._totals["errors"] += 1
             return
         count = len(work.boards) if isinstance(work, BatchRequest) else 1
-        self._boards.labels(work.engine).inc(count)
+        self._boards_of(work.engine).inc(count)
         self._count_recent(count)
         if isinstance(work, SearchRequest) and isinstance(answer, DecisionMessage):
-            self._nodes.labels(work.engine).inc(answer.nodes)
+            self._nodes_of(work.engine).inc(answer.nodes)
             self._totals["nodes"] += answer.nodes
-        self._note(work, answer, count)
+        self._last.append((work, answer, count))
 
     def prometheus(self) -> str:
         """Return all counts in Prometheus's text format."""
@@ -127,7 +133,7 @@ class ServerMetrics:
             "searching": self._live.searching(),
             **self._totals,
             "boards_per_s": recent / _RATE_SECONDS,
-            "last": list(self._last),
+            "last": [_described(*decision) for decision in self._last],
         }
 
     def _count_recent(self, boards: int) -> None:
@@ -138,19 +144,21 @@ class ServerMetrics:
         else:
             self._recent.append((second, boards))
 
-    def _note(self, work: Work, answer: object, count: int) -> None:
-        note: dict[str, Any] = {"engine": work.engine, "boards": count}
-        if isinstance(work, SearchRequest):
-            note["board"] = work.board.tiles()
-        if isinstance(answer, DecisionMessage):
-            note |= {
-                "direction": answer.direction,
-                "depth": answer.depth,
-                "nodes": answer.nodes,
-                "elapsed_ms": answer.elapsed_ms,
-            }
-        elif isinstance(answer, GameOver):
-            note["direction"] = None
-        elif isinstance(answer, Directions):
-            note["elapsed_ms"] = answer.elapsed_ms
-        self._last.append(note)
+
+def _described(work: Work, answer: object, count: int) -> dict[str, Any]:
+    """Return a decision as `/status` shows it."""
+    note: dict[str, Any] = {"engine": work.engine, "boards": count}
+    if isinstance(work, SearchRequest):
+        note["board"] = work.board.tiles()
+    if isinstance(answer, DecisionMessage):
+        note |= {
+            "direction": answer.direction,
+            "depth": answer.depth,
+            "nodes": answer.nodes,
+            "elapsed_ms": answer.elapsed_ms,
+        }
+    elif isinstance(answer, GameOver):
+        note["direction"] = None
+    elif isinstance(answer, Directions):
+        note["elapsed_ms"] = answer.elapsed_ms
+    return note

@@ -120,7 +120,7 @@ class EnginePool:
 
     async def choose_now(self, name: str, board: Board, limit: Limit) -> Decision | None:
         """Search as `choose` does, whether or not the default engine is loaded."""
-        return await self._run(name, lambda engine: engine.choose(board, limit), board.text())
+        return await self._run(name, lambda engine: engine.choose(board, limit), board)
 
     async def choose_many(self, name: str, boards: ManyToPlay, limit: Limit) -> npt.NDArray[np.int8]:
         """Choose for many boards, a turn at a time: between two turns the thread serves others.
@@ -134,7 +134,7 @@ class EnginePool:
         await self._warmed.wait()
         batch = _Batch(boards, limit)
         while not batch.is_done:
-            await self._run(name, batch.take_turn, f"{len(boards)} boards")
+            await self._run(name, batch.take_turn, _Count(len(boards)))
         return batch.directions
 
     async def close(self, grace: float) -> bool:
@@ -155,7 +155,7 @@ class EnginePool:
             future.cancel()
         return not unfinished
 
-    async def _run(self, name: str, search: Callable[[Engine], T], what: str) -> T:
+    async def _run(self, name: str, search: Callable[[Engine], T], what: Board | _Count) -> T:
         job = _Job()
         work = self._executor.submit(self._search, name, search, job)
         self._running.add(work)
@@ -166,17 +166,19 @@ class EnginePool:
             await asyncio.wait({future})
         except asyncio.CancelledError:
             job.stop()
+            if not future.cancel() and not future.cancelled():
+                future.exception()  # it has just ended; nobody asks how
             raise
         finally:
-            future.cancel()
             self._jobs.discard(job)
         error = future.exception()
         if error is None:
             return future.result()
         if isinstance(error, SolverError):
             raise error
-        log.error("engine %s failed on %s", name, what, exc_info=error)
-        raise SolverError(f"engine {name!r} failed on {what!r}: {error!r}") from error
+        text = what.text() if isinstance(what, Board) else f"{what.boards} boards"
+        log.error("engine %s failed on %s", name, text, exc_info=error)
+        raise SolverError(f"engine {name!r} failed on {text!r}: {error!r}") from error
 
     def _search(self, name: str, search: Callable[[Engine], T], job: _Job) -> T:
         """Run in a thread. An instance that failed unexpectedly is not used again."""
@@ -194,6 +196,13 @@ class EnginePool:
             job.end()
         self._idle[name].append(engine)
         return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """Many boards, for messages."""
+
+    boards: int
 
 
 class _Job:

@@ -56,7 +56,7 @@ class ServerOptions:
         tls: the certificate; ``None`` for no encryption.
         default_limit: for requests to the default engine that have no limit of their own.
         max_connections: further clients are turned away with HTTP status 503.
-        max_handshakes: connections that have not sent their request yet; the oldest of more is dropped.
+        max_handshakes: connections that have not sent their request; of more, the oldest are dropped.
         max_waiting: requests of one connection that wait; further ones are answered ``busy``.
         max_time_ms: the greatest ``time_ms`` of a request; also ends searches to a depth.
         max_depth: the greatest ``depth`` of a request, if less than the engine's.

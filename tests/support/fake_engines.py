@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 from game2048.board import Board
 from game2048.direction import Direction
@@ -10,6 +11,7 @@ from game2048.errors import SolverError
 from game2048.wire import EngineInfo
 from solver_server.engine import Decision, Engine, Limit
 from solver_server.serving.pool import EngineOffer
+from solver_server.stop_flag import StopFlag
 
 
 class FirstLegal:
@@ -40,6 +42,23 @@ class Gated(FirstLegal):
         if self.asked:
             self.searching.release()
             assert self.gate.wait(60), "the test never opened the gate"
+        return super().choose(board, limit)
+
+
+class Endless(FirstLegal):
+    """Searches until it is stopped, unless a depth is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stop_flag = StopFlag()
+        self.searching = threading.Semaphore(0)
+
+    def choose(self, board: Board, limit: Limit) -> Decision | None:
+        if limit.depth is None and self.asked:
+            self.searching.release()
+            while True:
+                self.stop_flag.check()
+                time.sleep(0.001)
         return super().choose(board, limit)
 
 

@@ -14,7 +14,7 @@ from game2048.wire import PROTOCOL_VERSION, Choose, ErrorCode, decode_answer, de
 from solver_server.serving.server import SolverServer
 from solver_server.serving.server_options import ServerOptions
 
-DOCUMENT = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:

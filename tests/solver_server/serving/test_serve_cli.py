@@ -128,7 +128,7 @@ def test_serve_ends_with_its_standard_input_if_told_so(begin: Begin) -> None:
 
 
 def test_serve_ends_although_a_search_does_not(begin: Begin) -> None:
-    process = begin("-c", STUCK_SERVER, PYTHONPATH=str(Path(__file__).parent.parent))
+    process = begin("-c", STUCK_SERVER, PYTHONPATH=str(Path(__file__).parents[2]))
     url = url_of(process)
     assert process.stdout is not None
     with connect(url, proxy=None) as client:
