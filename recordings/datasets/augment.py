@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from game2048.errors import RecordError
+from game2048.size import Size
 from game2048.symmetry import permutations
 from recordings.datasets.identity import identity
 from recordings.game_arrays import GameArrays
@@ -18,7 +19,7 @@ _STEPS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # up, right, down, left
 
 
 @lru_cache(maxsize=64)
-def direction_maps(rows: int, columns: int) -> npt.NDArray[np.uint8]:
+def direction_maps(size: Size) -> npt.NDArray[np.uint8]:
     """Return what each isomorphism makes of the directions.
 
     Returns:
@@ -26,9 +27,9 @@ def direction_maps(rows: int, columns: int) -> npt.NDArray[np.uint8]:
         (`game2048.symmetry.permutations`).
     """
     maps = []
-    for permutation in permutations(rows, columns):
+    for permutation in permutations(*size):
         place = np.argsort(permutation)  # where the tile of each cell goes
-        middle = [divmod(int(place[cell]), columns) for cell in (0, 1, columns)]
+        middle = [divmod(int(place[cell]), size.columns) for cell in (0, 1, size.columns)]
         right = (middle[1][0] - middle[0][0], middle[1][1] - middle[0][1])
         down = (middle[2][0] - middle[0][0], middle[2][1] - middle[0][1])
         up, left = (-down[0], -down[1]), (-right[0], -right[1])
@@ -46,12 +47,9 @@ def images_of(game: GameArrays) -> Iterator[GameArrays]:
         raise RecordError(
             f"the game is image {game.info.symmetry} of another already; expected games as they were played"
         )
-    rows, columns = game.size
-    flat = game.cells.reshape(-1, rows * columns)
-    tables = permutations(rows, columns)
-    for symmetry, (permutation, directions) in enumerate(
-        zip(tables, direction_maps(rows, columns), strict=True)
-    ):
+    flat = game.cells.reshape(-1, game.size.cells)
+    tables = permutations(*game.size)
+    for symmetry, (permutation, directions) in enumerate(zip(tables, direction_maps(game.size), strict=True)):
         values = None
         if game.values is not None:
             values = np.empty_like(game.values)

@@ -6,6 +6,7 @@ from support.dataset_games import late_game, played, with_search
 
 from game2048 import DIRECTIONS, Board, Direction
 from game2048.errors import RecordError
+from game2048.size import Size
 from game2048.symmetry import isomorphs
 from recordings.datasets.augment import direction_maps, images_of, with_all_images
 from recordings.datasets.identity import identity
@@ -19,12 +20,12 @@ def test_an_image_of_a_slide_is_the_slide_of_the_image(size: tuple[int, int]) ->
     for direction in DIRECTIONS:
         after = isomorphs(board.slide(direction).afterstate)
         for number, image in enumerate(isomorphs(board)):
-            turned = DIRECTIONS[direction_maps(*size)[number][direction.index]]
+            turned = DIRECTIONS[direction_maps(Size(*size))[number][direction.index]]
             assert image.slide(turned).afterstate == after[number]
 
 
 def test_the_mirror_image_swaps_left_and_right() -> None:
-    maps = direction_maps(4, 4)
+    maps = direction_maps(Size(4, 4))
     assert maps[0].tolist() == [0, 1, 2, 3]
     assert maps[1].tolist() == [0, 3, 2, 1]
     assert len({tuple(row) for row in maps.tolist()}) == 8

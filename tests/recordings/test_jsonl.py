@@ -101,7 +101,7 @@ def test_a_line_beyond_the_limit_is_refused_without_reading_it_all(file: Path) -
     line = encode_record(worked_game())
     file.write_bytes(line)
     assert list(read_records(file, max_line_bytes=len(line))) == [worked_game()]
-    with pytest.raises(RecordError, match=rf"line 1: longer than {len(line) - 1} bytes"):
+    with pytest.raises(RecordError, match=rf"line 1: over {len(line) - 1} bytes"):
         list(read_records(file, max_line_bytes=len(line) - 1))
 
 

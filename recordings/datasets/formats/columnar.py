@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from game2048.board import highest_exponent
 from game2048.errors import RecordError
-from game2048.size import MAX_SIDE, MIN_SIDE
+from game2048.size import MAX_SIDE, MIN_SIDE, Size
 from recordings.game_arrays import MISSING, GameArrays
 from recordings.record import MAX_RECORDED_SCORE, GameInfo, info_from
 
@@ -256,28 +256,28 @@ def assemble(
 
 
 def _game_of(row: GameRow, moves: MoveRows | None, number: int) -> GameArrays:
-    height, width, plies = row.rows, row.columns, row.plies
-    if not (MIN_SIDE <= height <= MAX_SIDE and MIN_SIDE <= width <= MAX_SIDE):
-        raise RecordError(f"a board of {height}×{width} is not supported; expected 2 to 8 rows and columns")
+    size = Size(row.rows, row.columns)
+    if not all(MIN_SIDE <= side <= MAX_SIDE for side in size):
+        raise RecordError(f"a board of {size} is not supported; expected 2 to 8 rows and columns")
     final = np.frombuffer(row.final_cells, dtype=np.uint8)
     if moves is None:
         return GameArrays(
             row.info,
-            _checked(final, 1, height, width),
+            _checked(final, 1, size),
             np.zeros(0, dtype=np.uint8),
             np.array([row.final_score], dtype=np.int64),
         )
-    if (moves.game != number).any() or (moves.ply != np.arange(1, plies + 1)).any():
+    if (moves.game != number).any() or (moves.ply != np.arange(1, row.plies + 1)).any():
         raise RecordError("its moves are not in order; expected rows sorted by game and ply")
-    if (moves.widths != height * width).any():
+    if (moves.widths != size.cells).any():
         raise RecordError(
-            f"the board of a move does not have {height * width} cells; expected {height}×{width} in all rows"
+            f"the board of a move does not have {size.cells} cells; expected {size} in all rows"
         )
     if (moves.directions > 3).any():
         raise RecordError("a direction is unknown; expected up, right, down or left")
     return GameArrays(
         info=row.info,
-        cells=_checked(np.concatenate([moves.flat, final]), plies + 1, height, width),
+        cells=_checked(np.concatenate([moves.flat, final]), row.plies + 1, size),
         directions=moves.directions,
         scores=np.concatenate([moves.scores, np.array([row.final_score], dtype=np.int64)]),
         values=None if np.isnan(moves.values).all() else moves.values,
@@ -286,14 +286,14 @@ def _game_of(row: GameRow, moves: MoveRows | None, number: int) -> GameArrays:
     )
 
 
-def _checked(flat: npt.NDArray[np.uint8], count: int, rows: int, columns: int) -> npt.NDArray[np.uint8]:
-    if flat.size != count * rows * columns:
-        raise RecordError(f"its final board does not have {rows * columns} cells; expected {rows}×{columns}")
-    if flat.max(initial=0) > highest_exponent(rows, columns):
+def _checked(flat: npt.NDArray[np.uint8], count: int, size: Size) -> npt.NDArray[np.uint8]:
+    if flat.size != count * size.cells:
+        raise RecordError(f"its final board does not have {size.cells} cells; expected {size}")
+    if flat.max(initial=0) > highest_exponent(*size):
         raise RecordError(
-            f"{flat.max()} is not the exponent of a tile; expected 0 to {highest_exponent(rows, columns)}"
+            f"{flat.max()} is not the exponent of a tile; expected 0 to {highest_exponent(*size)}"
         )
-    return flat.reshape(count, rows, columns)
+    return flat.reshape(count, *size)
 
 
 def game_row(
