@@ -30,7 +30,7 @@ from game2048.kernels.user_cache import user_cache
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGES = ("game2048", "solver_server")
-_KEPT_CACHES = 4
+_KEPT_CACHES = 8
 _PROCESS = secrets.token_hex(4)
 
 

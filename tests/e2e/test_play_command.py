@@ -123,7 +123,7 @@ def test_a_server_of_ones_own_works_the_same(tmp_path: Path, page: str) -> None:
     server = start("serve", "--port", "0", "--engine", "fast", "--depth", "2")
     try:
         assert server.stdout is not None
-        url = server.stdout.readline().split()[-1]
+        url = json.loads(server.stdout.readline())["url"]
         done = run("play", page, "--server", url, "--no-gif", "--max-moves", "25", "--out", str(tmp_path))
         assert done.returncode == 0, done.stderr
         assert only_game(tmp_path).total_moves == 25
@@ -145,7 +145,7 @@ def test_two_bots_share_a_server(tmp_path: Path, page: str) -> None:
     server = start("serve", "--port", "0", "--engine", "fast", "--depth", "2")
     try:
         assert server.stdout is not None
-        url = server.stdout.readline().split()[-1]
+        url = json.loads(server.stdout.readline())["url"]
         options = ["--server", url, "--no-gif", "--max-moves", "40"]
         folders = [tmp_path / "one", tmp_path / "two"]
         bots = [start("play", page, *options, "--out", str(folder)) for folder in folders]

@@ -195,7 +195,7 @@ def test_the_commands_pack_and_show(tmp_path: Path, cache: Path) -> None:
     assert "backward, rate 1, λ 0.5: 1 games" in shown
     again = CliRunner().invoke(weights_command, ["pack", str(tmp_path / "some.n2048"), str(out)])
     assert again.exit_code == 2
-    assert "is there already" in again.output
+    assert f"{out} exists; give another name, or --force" in again.output
 
 
 def test_a_network_of_the_wrong_kind_is_told(tmp_path: Path, cache: Path) -> None:

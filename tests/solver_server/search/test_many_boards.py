@@ -86,7 +86,7 @@ def test_only_boards_with_two_tiles_of_32768_are_downgraded() -> None:
 
 def test_boards_of_other_sizes_are_chosen_for_one_by_one() -> None:
     engine = ENGINES["fast"].create()
-    boards = [Board.from_text("2 2 / 0 4"), Board.from_text("2 4 / 4 2"), Board.empty(5, 5).with_tile(0, 1)]
+    boards = [Board.from_text("2 2 / 0 4"), Board.from_text("2 4 / 4 2"), Board(5, 5).with_tile(0, 1)]
     directions = np.zeros(3, dtype=np.int8)
     assert choose_each(engine, boards, Limit(depth=1), directions) == 3
     alone = [engine.choose(board, Limit(depth=1)) for board in boards]
