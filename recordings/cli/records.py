@@ -154,15 +154,14 @@ def _faults(file: Path) -> Iterator[tuple[int, Fault | None]]:
     """Yield the moves and the fault of every game of a file."""
     from recordings.datasets.dataset_file import read_games
     from recordings.game_arrays import arrays_of
-    from recordings.replay import verify_arrays
 
     if _is_dataset(file):
         for game in read_games(file):
-            yield game.plies, verify_arrays(game)
+            yield game.plies, verify(game)
         return
     for record in read_records(file):
         try:
-            fault = verify_arrays(arrays_of(record))
+            fault = verify(arrays_of(record))
         except RecordError:  # a board is invalid: name its ply
             fault = verify(record)
         yield len(record.moves), fault

@@ -55,15 +55,34 @@ def write_animation(
         raise RecordError(
             f"{path} is not the name of a picture; expected .gif or .webp at its end", path=path
         )
-    try:
-        animation = _Animation(game if isinstance(game, GameArrays) else arrays_of(game), options)
-    except RecordError as error:
-        raise RecordError(f"the game cannot be drawn: {error}", path=path) from error
+    animation = _animation_of(game, path, options)
     try:
         with atomic(path) as file:
             animation.write(file, path)
     except OSError as error:
         raise RecordError(f"{path} cannot be written: {error.strerror or error}", path=path) from error
+
+
+def gif_bytes(game: GameRecord | GameArrays, options: AnimationOptions | None = None) -> bytes:
+    """Return a game as the content of a GIF that repeats for ever.
+
+    Args:
+        game: the game.
+        options: how it is drawn.
+
+    Raises:
+        RecordError: see `write_animation`.
+    """
+    file, path = io.BytesIO(), Path("game.gif")
+    _animation_of(game, path, options or AnimationOptions()).write(file, path)
+    return file.getvalue()
+
+
+def _animation_of(game: GameRecord | GameArrays, path: Path, options: AnimationOptions) -> _Animation:
+    try:
+        return _Animation(game if isinstance(game, GameArrays) else arrays_of(game), options)
+    except RecordError as error:
+        raise RecordError(f"the game cannot be drawn: {error}", path=path) from error
 
 
 def spread_evenly(count: int, frames: int) -> list[int]:

@@ -21,7 +21,7 @@ from recordings.datasets.resumable import GrowingDataset
 from recordings.datasets.statistics import GameTally
 from recordings.game_arrays import GameArrays
 from recordings.journal import GameJournal
-from recordings.replay import verify_arrays
+from recordings.replay import verify
 from scraper.page import Deviation, MoveOutcome, Ply, Reading, Slid, Status
 
 GOOD, BAD, FULL = "script:good", "script:bad", "script:full"
@@ -143,7 +143,7 @@ async def test_the_games_of_all_pages_are_in_one_dataset(tmp_path: Path, extensi
     field = Field(tmp_path / f"games.{extension}", GOOD, FULL, games=7, tabs=3)
     games = await field.run()
     assert len(games) == field.tally.games == 7
-    assert all(verify_arrays(game) is None for game in games)
+    assert all(verify(game) is None for game in games)
     assert {game.info.outcome for game in games} == {"game_over"}
     assert sorted(page.games for page in field.harvest.pages.values()) == [3, 4]
     assert field.most_tabs == 3

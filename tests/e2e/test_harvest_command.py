@@ -16,7 +16,7 @@ import pytest
 
 from recordings.datasets.dataset_file import read_games
 from recordings.datasets.resumable import working_files
-from recordings.replay import verify_arrays
+from recordings.replay import verify
 from scraper.demo.server import serve_demo
 
 PATIENCE = 240  # seconds; kernels may have to be compiled first
@@ -78,7 +78,7 @@ def test_pages_of_two_sizes_are_harvested_at_once_and_one_that_is_none_stops_nob
     games = list(read_games(output))
     assert {game.size for game in games} == {(4, 4), (5, 5)}
     assert {game.info.outcome for game in games} == {"stopped"}
-    assert all(verify_arrays(game) is None for game in games)
+    assert all(verify(game) is None for game in games)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["games.games.parquet", "games.parquet"]
 
 
@@ -123,7 +123,7 @@ def survives_kills(page: str, output: Path, kills: int, draw: random.Random) -> 
     assert done.returncode == 0, done.stderr
     games = list(read_games(output))
     assert finished < {game.info.id for game in games}
-    assert all(verify_arrays(game) is None for game in games)
+    assert all(verify(game) is None for game in games)
     assert not any(file.name.endswith((".journals", ".part", ".ahead")) for file in output.parent.iterdir())
 
 

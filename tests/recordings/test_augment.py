@@ -10,7 +10,7 @@ from game2048.size import Size
 from game2048.symmetry import isomorphs
 from recordings.datasets.augment import direction_maps, images_of, with_all_images
 from recordings.datasets.identity import identity
-from recordings.replay import verify_arrays
+from recordings.replay import verify
 
 
 @pytest.mark.parametrize("size", [(2, 2), (4, 4), (2, 5), (3, 2)])
@@ -36,7 +36,7 @@ def test_all_images_of_a_game_follow_the_rules_and_differ(size: tuple[int, int],
     game = with_search(played(*size, seed=8, max_moves=200))
     found = list(images_of(game))
     assert [image.info.symmetry for image in found] == list(range(count))
-    assert all(verify_arrays(image) is None for image in found)
+    assert all(verify(image) is None for image in found)
     assert len({image.cells.tobytes() for image in found}) == count
     assert len({identity(image) for image in found}) == 1
     assert found[0].cells.tobytes() == game.cells.tobytes()

@@ -23,7 +23,7 @@ from recordings.datasets.hub_card import check_card
 from recordings.journal import GameJournal
 from recordings.jsonl import read_records
 from recordings.recovery import read_journal, recover
-from recordings.replay import verify, verify_arrays
+from recordings.replay import verify
 
 COUNTS = pytest.mark.parametrize("count", [30, pytest.param(500, marks=pytest.mark.slow)])
 GAMES = [played(4, 4, 1, max_moves=40), with_search(played(3, 5, 2, max_moves=30)), late_game()]
@@ -32,7 +32,7 @@ GAMES = [played(4, 4, 1, max_moves=40), with_search(played(3, 5, 2, max_moves=30
 @pytest.fixture(autouse=True)
 def _kernels_and_no_warnings() -> Iterator[None]:
     for game in GAMES:
-        verify_arrays(game)  # compiles once, and not within the time of a mutant
+        verify(game)  # compiles once, and not within the time of a mutant
     logging.disable(logging.WARNING)
     yield
     logging.disable(logging.NOTSET)
@@ -41,13 +41,13 @@ def _kernels_and_no_warnings() -> Iterator[None]:
 def read_all(path: Path) -> None:
     """What commands do with a dataset: read, verify, list, and take single games."""
     for game in read_games(path):
-        verify_arrays(game)
+        verify(game)
 
 
 def read_indexed(path: Path) -> None:
     index = open_index(path)
     for number in range(len(index.heads())):
-        verify_arrays(index.game(number))
+        verify(index.game(number))
     if index.fault is not None:
         raise index.fault
 

@@ -8,12 +8,12 @@ from support.dataset_games import hard_games, late_game, moveless, played
 from support.recorded import worked_game
 
 from recordings.game_arrays import GameArrays, arrays_of, record_of
-from recordings.replay import verify, verify_arrays
+from recordings.replay import verify
 
 
 @pytest.mark.parametrize("number", range(len(hard_games())))
 def test_games_by_the_rules_have_no_fault(number: int) -> None:
-    assert verify_arrays(hard_games()[number]) is None
+    assert verify(hard_games()[number]) is None
 
 
 def changed(game: GameArrays, ply: int, cell: int, exponent: int) -> GameArrays:
@@ -50,7 +50,7 @@ def faulty() -> list[GameArrays]:
 @pytest.mark.parametrize("number", range(13))
 def test_what_breaks_the_rules_is_told_as_the_replay_tells_it(number: int) -> None:
     game = faulty()[number]
-    fault = verify_arrays(game)
+    fault = verify(game)
     assert fault is not None
     assert fault == verify(record_of(game))
 
@@ -60,7 +60,7 @@ def test_only_after_an_interrupted_game_s_last_move_the_spawn_may_be_missing() -
     cells = game.cells.copy()
     cells[-1] = [[1, 3], [2, 0]]  # left made no merge; the spawned 2 is taken away
     cut = dataclasses.replace(game, cells=cells)
-    assert verify_arrays(cut.with_info(outcome="interrupted")) is None
-    fault = verify_arrays(cut.with_info(outcome="stopped"))
+    assert verify(cut.with_info(outcome="interrupted")) is None
+    fault = verify(cut.with_info(outcome="stopped"))
     assert fault is not None
     assert fault.ply == 5

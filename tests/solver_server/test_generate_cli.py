@@ -22,7 +22,7 @@ from recordings.datasets.dataset_file import read_games, write_games
 from recordings.datasets.formats.chunks import Chunk
 from recordings.datasets.resumable import GrowingDataset, working_files
 from recordings.game_arrays import GameArrays
-from recordings.replay import verify_arrays
+from recordings.replay import verify
 from solver_server.cli.generate import generate
 from solver_server.engines import ENGINES
 from solver_server.ntuple.bundled import weights_for
@@ -75,7 +75,7 @@ def test_the_report_is_the_specification_s(tmp_path: Path) -> None:
     ]
     assert "Playing games: 100%" in result.stderr
     assert len((tmp_path / "new" / "games.jsonl").read_bytes().splitlines()) == 5
-    assert all(verify_arrays(game) is None for game in read_games(tmp_path / "new" / "games.jsonl"))
+    assert all(verify(game) is None for game in read_games(tmp_path / "new" / "games.jsonl"))
 
 
 def test_json_has_the_figures_and_what_was_played(tmp_path: Path) -> None:

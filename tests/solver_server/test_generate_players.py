@@ -15,7 +15,7 @@ from game2048.size import Size
 from game2048.spawn import Spawner
 from recordings.datasets.formats.chunks import decode_chunk
 from recordings.game_arrays import GameArrays
-from recordings.replay import verify_arrays
+from recordings.replay import verify
 from solver_server.engine import Limit
 from solver_server.engines import spec_of
 from solver_server.generate import players
@@ -57,7 +57,7 @@ def test_an_engine_s_game_is_what_it_chooses_on_the_seed_s_spawns() -> None:
         slide = board.slide(decision.direction)
         board, score, ply = spawner.spawn(slide.afterstate), score + slide.reward, ply + 1
     assert (game.plies, game.final_score, game.cells[-1].tobytes()) == (ply, score, board.cells)
-    assert verify_arrays(game) is None
+    assert verify(game) is None
     info = game.info
     assert (info.source, info.solver, info.depth, info.seed, info.game_number, info.outcome) == (
         "self-play", "fast", 1, 5, 2, "game_over",
@@ -87,7 +87,7 @@ def test_max_moves_stops_a_game(moves: int, greedy_plan: Plan) -> None:
     for plan in (FAST, greedy_plan):
         game = players.make_player(msgspec.structs.replace(plan, max_moves=moves)).play(0)
         assert (game.plies, game.info.outcome, game.info.total_moves) == (moves, "stopped", moves)
-        assert verify_arrays(game) is None
+        assert verify(game) is None
 
 
 def test_a_chunk_has_the_games_that_the_plan_keeps(greedy_plan: Plan) -> None:
@@ -122,7 +122,7 @@ def test_the_kernel_plays_what_the_agent_plays(size: tuple[int, int], ranks: int
     for number in range(3):
         mine, theirs = kernel.play(number), agent.play(number)
         assert same_moves(mine, theirs)
-        assert verify_arrays(mine) is None
+        assert verify(mine) is None
         assert mine.values is not None
         assert theirs.values is not None
         np.testing.assert_allclose(mine.values, theirs.values, rtol=1e-5, atol=1e-2)
