@@ -12,7 +12,7 @@ from command_line.command import Group
 from command_line.progress import advancing, progress
 
 if TYPE_CHECKING:  # imports numba
-    from solver_server.tables.build.builder import Table
+    from solver_server.tables.build.builder import EndgameTable
 
 _folder = click.option(
     "--folder",
@@ -52,12 +52,12 @@ def build(names: tuple[str, ...], folder: Path | None, threads: int | None, memo
     from solver_server.tables.build import builder
     from solver_server.tables.default_formations import plan
 
-    where = folder or storage.folder()
+    where = folder or storage.tables_folder()
     for spec in plan(names):
-        path = storage.path_of(where, spec.name)
-        if not (path.exists() and storage.read_header(path).spec == spec):
-            with progress(spec.name, "positions", total=builder.count(spec), scaled=True) as bar:
-                builder.build(
+        path = storage.table_path(where, spec.name)
+        if not (path.exists() and storage.read_table_header(path).spec == spec):
+            with progress(spec.name, "positions", total=builder.count_positions(spec), scaled=True) as bar:
+                builder.build_table(
                     spec,
                     where,
                     threads=threads or os.cpu_count() or 1,
@@ -72,17 +72,18 @@ def build(names: tuple[str, ...], folder: Path | None, threads: int | None, memo
 def list_tables(folder: Path | None) -> None:
     """List the tables that are built, and the bundled extract."""
     from solver_server.tables import storage
-    from solver_server.tables.extract import move_set
+    from solver_server.tables.extract import extract_file
 
-    where = folder or storage.folder()
-    for path in storage.list_files(where):
-        header = storage.read_header(path)
+    where = folder or storage.tables_folder()
+    for path in storage.finished_tables(where):
+        header = storage.read_table_header(path)
         click.echo(
             f"{header.spec.name:<14} {header.positions:>13,} positions {path.stat().st_size / 1e6:>9,.1f} MB"
             f"  {header.picture}"
         )
-    count, size = move_set.read_header(move_set.SHIPPED).count, move_set.SHIPPED.stat().st_size
-    click.echo(f"{move_set.SHIPPED.name:<14} {count:>13,} moves     {size / 1e6:>9,.1f} MB  bundled")
+    bundled = extract_file.BUNDLED_EXTRACT
+    count, size = extract_file.read_extract_header(bundled).count, bundled.stat().st_size
+    click.echo(f"{bundled.name:<14} {count:>13,} moves     {size / 1e6:>9,.1f} MB  bundled")
 
 
 @tables.command("verify")
@@ -94,29 +95,31 @@ def verify_tables(names: tuple[str, ...], folder: Path | None) -> None:
     If all tables are built and no NAME is given, the bundled extract is compared with them too.
     """
     from solver_server.tables import storage
-    from solver_server.tables.extract import move_set
-    from solver_server.tables.verification import check_file, check_set
+    from solver_server.tables.extract import extract_file
+    from solver_server.tables.verification import check_extract, check_table
 
-    where = folder or storage.folder()
+    where = folder or storage.tables_folder()
     for path in _chosen(names, where):
         with progress(path.stem, "B", total=path.stat().st_size - storage.PAGE, scaled=True) as bar:
-            check_file(path, advancing(bar))
+            check_table(path, advancing(bar))
         click.echo(f"{path.stem}: good")
     if not names and (tables_of_set := _tables_of_set(where)):
-        check_set(move_set.load(move_set.SHIPPED), tables_of_set)
-        click.echo(f"{move_set.SHIPPED.name}: good")
+        check_extract(extract_file.read_extract(extract_file.BUNDLED_EXTRACT), tables_of_set)
+        click.echo(f"{extract_file.BUNDLED_EXTRACT.name}: good")
 
 
-def _tables_of_set(where: Path) -> list[Table]:
+def _tables_of_set(where: Path) -> list[EndgameTable]:
     """Return the tables that the bundled extract was made of; none unless all of them are there."""
     from solver_server.tables import storage
-    from solver_server.tables.build.builder import load
-    from solver_server.tables.extract import move_set
+    from solver_server.tables.build.builder import load_table
+    from solver_server.tables.extract import extract_file
 
-    told = move_set.read_header(move_set.SHIPPED).tables
-    digests = {storage.read_header(path).sha256: path for path in storage.list_files(where)}
+    told = extract_file.read_extract_header(extract_file.BUNDLED_EXTRACT).tables
+    digests = {storage.read_table_header(path).sha256: path for path in storage.finished_tables(where)}
     return (
-        [load(digests[table.sha256]) for table in told] if digests.keys() >= {t.sha256 for t in told} else []
+        [load_table(digests[table.sha256]) for table in told]
+        if digests.keys() >= {t.sha256 for t in told}
+        else []
     )
 
 
@@ -130,7 +133,7 @@ def remove(names: tuple[str, ...], folder: Path | None, everything: bool) -> Non
 
     if bool(names) == everything:
         raise click.UsageError("no table is named; name the tables to remove, or give --all")
-    where = folder or storage.folder()
+    where = folder or storage.tables_folder()
     for path in _chosen(names, where, unfinished=True):
         size = path.stat().st_size
         path.unlink()
@@ -167,15 +170,15 @@ def extract(file: Path, folder: Path | None, games: int, visits: int, count: int
     """
     from game2048.errors import SolverError
     from solver_server.tables import storage
-    from solver_server.tables.engine import load_all
-    from solver_server.tables.extract.extractor import distil_into
+    from solver_server.tables.engine import load_tables
+    from solver_server.tables.extract.extractor import write_most_met
 
-    where = folder or storage.folder()
-    known = load_all(where)
+    where = folder or storage.tables_folder()
+    known = load_tables(where)
     if not known:
         raise SolverError(f"{where} holds no endgame tables; build them with `bot2048 tables build`")
     with progress(file.name, "boards", total=visits, scaled=True) as bar:
-        kept = distil_into(
+        kept = write_most_met(
             file, known, games=games, visits=visits, count=count, seed=seed, advance=advancing(bar)
         )
     click.echo(f"{file}: {kept:,} boards, {file.stat().st_size / 1e6:,.1f} MB")
@@ -190,7 +193,7 @@ def _chosen(names: tuple[str, ...], where: Path, *, unfinished: bool = False) ->
     from game2048.errors import SolverError
     from solver_server.tables import storage
 
-    files = storage.list_files(where)
+    files = storage.finished_tables(where)
     if unfinished:
         files += sorted(where.glob(f"*{storage.SUFFIX}{storage.PART}"))
     if not names:

@@ -23,7 +23,7 @@ from solver_server.search.board_ops import key_of, make_boards, put_tile, slide_
 from solver_server.search.chance import ChancePolicy, Spawns, list_spawns
 from solver_server.search.clock import now
 from solver_server.search.evaluator import evaluate
-from solver_server.search.transposition import Table, holds, slot_of, store
+from solver_server.search.transposition import TranspositionTable, holds, slot_of, store
 
 MAX_PLIES = 31
 LEVELS = MAX_PLIES // 2 + 1
@@ -109,7 +109,7 @@ class Search(NamedTuple):
     spawns: Spawns
     stack: Stack
     exact_depth: bool
-    table: Table
+    table: TranspositionTable
     counters: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
     deadline: npt.NDArray[np.float64]

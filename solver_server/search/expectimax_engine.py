@@ -19,7 +19,7 @@ from solver_server.search.chance import ChancePolicy, make_spawns
 from solver_server.search.expectimax import LEVELS, NO_LIMIT, Search, Span, decide, decide_many, make_stack
 from solver_server.search.many_boards import choose_each
 from solver_server.search.root_split import RootSplit
-from solver_server.search.transposition import make_table
+from solver_server.search.transposition import make_transposition_table
 from solver_server.stop_flag import StopFlag
 
 
@@ -55,7 +55,7 @@ def make_search(
         spawns=make_spawns(LEVELS),
         stack=make_stack(()),
         exact_depth=exact_depth,
-        table=make_table(log2_entries),
+        table=make_transposition_table(log2_entries),
         counters=np.zeros(2, dtype=np.int64),
         values=np.zeros((2, 4)),
         deadline=np.zeros(1),

@@ -17,7 +17,7 @@ _U29, _U32 = np.uint64(29), np.uint64(32)
 _ENTRY = np.dtype([("key", np.uint64), ("value", np.float64), ("stamp", np.int64)])
 
 
-class Table(NamedTuple):
+class TranspositionTable(NamedTuple):
     """Values of afterstates searched before.
 
     Attributes:
@@ -29,9 +29,9 @@ class Table(NamedTuple):
     generation: npt.NDArray[np.int64]
 
 
-def make_table(log2_entries: int) -> Table:
+def make_transposition_table(log2_entries: int) -> TranspositionTable:
     """An empty table of ``2**log2_entries`` entries, 24 bytes each."""
-    return Table(np.zeros(1 << log2_entries, dtype=_ENTRY), np.ones(1, dtype=np.int64))
+    return TranspositionTable(np.zeros(1 << log2_entries, dtype=_ENTRY), np.ones(1, dtype=np.int64))
 
 
 @kernel
@@ -45,7 +45,7 @@ def slot_of(key: np.uint64, slots: int) -> int:
 
 
 @kernel
-def holds(slot: int, key: np.uint64, plies: int, exact: bool, table: Table) -> bool:
+def holds(slot: int, key: np.uint64, plies: int, exact: bool, table: TranspositionTable) -> bool:
     """Whether a slot has the value of a key, searched to ``plies`` (``exact``) or at least so deep."""
     entry: Any = table.entries[slot]
     if entry.key != key or entry.stamp >> 8 != table.generation[0]:
@@ -55,7 +55,7 @@ def holds(slot: int, key: np.uint64, plies: int, exact: bool, table: Table) -> b
 
 
 @kernel
-def store(slot: int, key: np.uint64, plies: int, value: float, table: Table) -> None:
+def store(slot: int, key: np.uint64, plies: int, value: float, table: TranspositionTable) -> None:
     """Put a value into a slot, whatever was there."""
     entry: Any = table.entries[slot]
     entry.key = key

@@ -1,4 +1,4 @@
-"""Play by endgame tables: where a board fits one, what it knows takes the place of a search."""
+"""Play by endgame tables: where a board fits a table, its best move replaces a search."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ from solver_server.engine import Decision, Engine, Limit
 from solver_server.search.many_boards import ManyBoards, choose_each
 from solver_server.stop_flag import StopFlag
 from solver_server.tables import storage
-from solver_server.tables.build.builder import Table, load
+from solver_server.tables.build.builder import EndgameTable, load_table
 from solver_server.tables.build.induction import CERTAIN
-from solver_server.tables.extract import move_set
-from solver_server.tables.extract.move_set import DistilledSet, distilled_move, distilled_moves_of_many
+from solver_server.tables.extract import extract_file
+from solver_server.tables.extract.extract_file import Extract, extract_move, extract_moves_of_many
 from solver_server.tables.lookup import make_table_set, table_moves, table_moves_of_many
 
-log = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
-_TOLD = "told-of-tables"  # the file that says so
-_LOOKED_UP = 1024  # boards that tables are asked about before the engine searches the rest
-_PLAYED = 1  # the depth of a decision by table: it looks at what each direction leads to
+_HINT_SHOWN = "told-of-tables"  # name of the marker file
+_LOOKED_UP = 1024  # boards looked up at once before the engine searches the rest
+_DEPTH = 1  # of a decision by table: it looks at the afterstate of each direction
 
 
 class Knowledge(Protocol):
-    """What is known of late boards, in a form that one thread may ask."""
+    """Moves known for late boards. One instance serves one thread."""
 
     def moves(self, board: np.uint64) -> tuple[int, Sequence[float]]:
-        """The best direction of a board and what each is worth; −1 and nothing where nothing is known."""
+        """Return the best direction of a board and the value of each; −1 and an empty list if unknown."""
         ...
 
     def moves_of_many(self, boards: npt.NDArray[np.uint64], directions: npt.NDArray[np.int8]) -> None:
-        """Write the best direction of each board into ``directions``; −1 where nothing is known."""
+        """Write the best direction of each board into ``directions``; −1 if unknown."""
         ...
 
 
 class ExactKnowledge:
-    """Tables as they were built; directions are worth a probability, 0 for what moves a locked tile.
+    """Whole tables. The value of a direction is a probability; 0 if it moves a locked tile.
 
     Args:
-        tables: all of 4×4 boards.
+        tables: tables of 4×4 boards.
     """
 
-    def __init__(self, tables: Sequence[Table]) -> None:
-        self._tables = tables  # whose memory the set only has the addresses of
+    def __init__(self, tables: Sequence[EndgameTable]) -> None:
+        self._tables = tables  # kept, since the set has only addresses of their memory
         self._set = make_table_set(tables)
         self._rows = bitboard.make_row_tables()
         self._values, self._scratch = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
@@ -69,58 +69,59 @@ class ExactKnowledge:
         table_moves_of_many(boards, self._rows, self._set, self._scratch, self._values, directions)
 
 
-class DistilledKnowledge:
-    """A distilled set; the best direction is worth 1, all others 0, since no more is known of them.
+class ExtractKnowledge:
+    """An extract. The best direction has the value 1 and all others 0, since an extract knows no more.
 
     Args:
-        known: shared, not copied.
+        known: the extract; shared, not copied.
     """
 
-    def __init__(self, known: DistilledSet) -> None:
+    def __init__(self, known: Extract) -> None:
         self._set = known
         self._rows = bitboard.make_row_tables()
 
     def moves(self, board: np.uint64) -> tuple[int, Sequence[float]]:
         """See `Knowledge.moves`."""
-        best = int(distilled_move(board, self._rows, self._set))
+        best = int(extract_move(board, self._rows, self._set))
         return best, [] if best < 0 else [float(direction == best) for direction in range(4)]
 
     def moves_of_many(self, boards: npt.NDArray[np.uint64], directions: npt.NDArray[np.int8]) -> None:
         """See `Knowledge.moves_of_many`."""
-        distilled_moves_of_many(boards, self._rows, self._set, directions)
+        extract_moves_of_many(boards, self._rows, self._set, directions)
 
 
 class TableEngine:
-    """Plays the best move by the tables, and an engine's where they are not to be followed. One instance
-    serves one thread.
+    """Plays the best move by the tables where they have one; elsewhere asks an engine.
+
+    One instance serves one thread.
 
     Args:
-        agent: chooses where no table does.
-        knowledge: what is known of 4×4 boards.
+        searcher: engine for all other boards.
+        knowledge: moves known for 4×4 boards.
 
     Attributes:
-        stop_flag: breaks off the running search of that engine.
+        stop_flag: stops the running search of that engine.
     """
 
-    def __init__(self, agent: Engine, knowledge: Knowledge) -> None:
-        self._agent = agent
-        self.stop_flag: StopFlag = getattr(agent, "stop_flag", None) or StopFlag()
+    def __init__(self, searcher: Engine, knowledge: Knowledge) -> None:
+        self._searcher = searcher
+        self.stop_flag: StopFlag = getattr(searcher, "stop_flag", None) or StopFlag()
         self._knowledge = knowledge
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
-        """See `Engine.choose`; for the values of directions see `Knowledge`."""
+        """See `Engine.choose`; the values are those of `Knowledge`."""
         begun = time.perf_counter()
         if (board.rows, board.columns) != (4, 4):
-            return self._agent.choose(board, limit)
+            return self._searcher.choose(board, limit)
         best, values = self._knowledge.moves(np.uint64(bitboard.downgrade(grid.to_grid(board))))
         if best < 0:
-            return self._agent.choose(board, limit)
+            return self._searcher.choose(board, limit)
         return Decision(
             direction=DIRECTIONS[best],
             values={
                 direction: values[direction.index] for direction in DIRECTIONS if board.slide(direction).moved
             },
-            depth=_PLAYED,
+            depth=_DEPTH,
             nodes=len(DIRECTIONS),
             elapsed_ms=(time.perf_counter() - begun) * 1000,
         )
@@ -139,58 +140,62 @@ class TableEngine:
         if not unknown.size:
             return boards.size
         rest, found = boards[unknown], np.full(unknown.size, -1, dtype=np.int8)
-        if isinstance(self._agent, ManyBoards):
-            done = self._agent.choose_packed(rest, limit, found, turn)
+        if isinstance(self._searcher, ManyBoards):
+            done = self._searcher.choose_packed(rest, limit, found, turn)
         else:
-            done = choose_each(self._agent, [bitboard.to_board(board) for board in rest], limit, found, turn)
+            done = choose_each(
+                self._searcher, [bitboard.to_board(board) for board in rest], limit, found, turn
+            )
         directions[unknown] = found
         return boards.size if done == unknown.size else int(unknown[done])
 
 
-def load_all(folder: Path | None = None) -> list[Table]:
-    """The tables that are built; what cannot be read is told and left out.
+def load_tables(folder: Path | None = None) -> list[EndgameTable]:
+    """Load the tables that are built. A table that cannot be read is logged and left out.
 
     Args:
-        folder: where they are; by default that of `bot2048 tables`.
+        folder: their folder; by default that of `bot2048 tables`.
     """
     tables = []
-    for path in storage.list_files(folder or storage.folder()):
+    for path in storage.finished_tables(folder or storage.tables_folder()):
         try:
-            tables.append(load(path))
+            table = load_table(path)
+            if (table.spec.formation.rows, table.spec.formation.columns) != (4, 4):
+                raise SolverError(f"table {path} is not of 4×4 boards")
+            tables.append(table)
         except SolverError as error:
-            log.warning("%s; playing without it", error)
+            _log.warning("%s; playing without it", error)
     return tables
 
 
-def _tell_once() -> None:
-    """Tell how to build tables, to each user once; who cannot be known to have been told is not told."""
-    told = user_cache() / _TOLD
+def _show_hint_once() -> None:
+    """Log the hint about `tables build` once per user. If the marker file cannot be written, stay silent."""
+    marker = user_cache() / _HINT_SHOWN
     try:
-        told.parent.mkdir(parents=True, exist_ok=True)
-        told.touch(exist_ok=False)
+        marker.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch(exist_ok=False)
     except OSError:
         return
-    log.warning(
-        "playing by the small set of endgame moves that comes with bot2048; `bot2048 tables build` makes all "
-        "the tables, in some minutes and 2.9 GB (this is said once)"
+    _log.warning(
+        "playing by the bundled extract of the endgame tables; `bot2048 tables build` builds them whole, "
+        "in some minutes, 2.9 GB (this hint appears once)"
     )
 
 
 class Library:
-    """What there is to know: the tables that are built or, where there are none, the set that comes with the
-    project. Loaded once, for any number of threads.
+    """The tables that are built or, without any, the bundled extract. One serves all threads.
 
     Args:
-        folder: where tables are; by default that of `bot2048 tables`.
+        folder: folder of the tables; by default that of `bot2048 tables`.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._tables = load_all(folder)
-        self._set: DistilledSet | None = None
+        self._tables = load_tables(folder)
+        self._set: Extract | None = None
         if not self._tables:
-            self._set = move_set.load()
-            _tell_once()
+            self._set = extract_file.read_extract()
+            _show_hint_once()
 
     def knowledge(self) -> Knowledge:
-        """It, for one more thread."""
-        return ExactKnowledge(self._tables) if self._set is None else DistilledKnowledge(self._set)
+        """Return the known moves in a form for one more thread."""
+        return ExactKnowledge(self._tables) if self._set is None else ExtractKnowledge(self._set)

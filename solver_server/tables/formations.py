@@ -1,10 +1,10 @@
-"""Which boards the tables know: formations, what they are played for, and how far each table reaches.
+"""Formations: which boards the tables know, what their goals are, and how far each table reaches.
 
-A formation is a set of *locked* cells that hold the largest tiles, and *moving* cells for the smaller ones. A
-table of a formation is for one *top*, the largest exponent of a moving tile: it knows, for every arrangement
-of the moving tiles, the probability that a *goal* can be reached before a locked tile has to move: a chain of
-tiles beside the locked ones that is ready to be merged down into them. Which large tiles are locked makes no
-difference, so a table serves every game.
+A formation has *locked* cells, which hold the largest tiles, and *moving* cells for the smaller ones. A table
+is for one formation and one *top*, the largest exponent of a moving tile. For every arrangement of the moving
+tiles it holds the probability that best play reaches a *goal* before a locked tile has to move. A goal is a
+chain of tiles beside the locked ones that is ready to be merged into them. It makes no difference which large
+tiles are locked, so one table serves every game.
 """
 
 from __future__ import annotations
@@ -13,21 +13,25 @@ from dataclasses import dataclass
 
 from game2048.errors import SolverError
 
-LOCKED, ANYTHING = "#", "."
+LOCKED, ANYTHING, DIGITS = "#", ".", "0123456789"
 
 
 @dataclass(frozen=True, slots=True)
 class Formation:
-    """Which cells are locked, how large the tiles of the others may be, and what is to be reached.
+    """The locked cells, the bounds of the other tiles, and the goals.
 
     Attributes:
-        name: what files and the command line call it.
-        picture: the rows, parted by ``/``: ``#`` locked; a digit d: a moving cell, for tiles up to top − d.
-        goals: pictures of boards to reach, any of them: a digit d where a tile must be top − d exactly,
-            ``.`` where it may be anything.
-        trusted: the probability of a goal from which on play follows the tables; 0 for any at all.
-        tight: whether on a board whose smallest locked tile is just above a lower top, the bounds too are
-            those of that top; else the table's own, and all moving tiles smaller than that locked one.
+        name: name in files and on the command line.
+        picture: the rows, separated by ``/``. ``#`` is a locked cell; a digit d is a moving cell for tiles up
+            to top − d.
+        goals: pictures of the boards to reach, any of them. A digit d is a tile of exactly top − d; ``.`` is
+            any tile.
+        trusted: least probability at which play follows the tables; 0 for any above 0.
+        tight: bounds of a board whose smallest locked tile is just above a lower top: true for the bounds of
+            that top; false for the table's own, where all moving tiles are smaller than that locked one.
+
+    Raises:
+        SolverError: no such formation is possible.
     """
 
     name: str
@@ -39,21 +43,29 @@ class Formation:
     def __post_init__(self) -> None:
         for picture, signs in ((self.picture, LOCKED), *((goal, ANYTHING) for goal in self.goals)):
             shape = [len(line) for line in picture.split("/")]
-            if shape != [len(line) for line in self.picture.split("/")] or len(set(shape)) != 1:
-                raise SolverError(f"formation {self.name}: {picture!r} has not the shape of a board")
-            if any(sign not in signs and not sign.isdigit() for sign in picture.replace("/", "")):
+            if (
+                shape != [len(line) for line in self.picture.split("/")]
+                or len({*shape}) != 1
+                or len(shape) < 2
+            ):
+                raise SolverError(f"formation {self.name}: {picture!r} does not have the shape of the board")
+            if set(picture) - {"/", signs, *DIGITS}:
                 raise SolverError(
-                    f"formation {self.name}: {picture!r} has a sign that is no {signs} and no digit"
+                    f"formation {self.name}: {picture!r} has an unknown sign; expected {signs!r} or a digit"
                 )
+            if signs == ANYTHING and not set(picture) & {*DIGITS}:
+                raise SolverError(f"formation {self.name}: goal {picture!r} has no tile; expected a digit")
         if not self.goals or not 4 <= len(self.cells) <= 16 or not 2 <= len(self.moving) <= 12:
             raise SolverError(
-                f"formation {self.name}: expected a goal, 4 to 16 cells and 2 to 12 moving ones, "
-                f"got {len(self.goals)}, {len(self.cells)} and {len(self.moving)}"
+                f"formation {self.name} has {len(self.goals)} goals, {len(self.cells)} cells and "
+                f"{len(self.moving)} moving cells; expected 1 or more, 4 to 16 and 2 to 12"
             )
+        if not 0 <= self.trusted <= 1:
+            raise SolverError(f"formation {self.name}: trusted is {self.trusted}; expected 0 to 1")
 
     @property
     def cells(self) -> str:
-        """The picture without its row ends."""
+        """The picture without the row separators."""
         return self.picture.replace("/", "")
 
     @property
@@ -78,29 +90,29 @@ class Formation:
 
     @property
     def halves(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The moving cells in two halves, which positions are numbered by (`indexing`)."""
+        """The moving cells in two halves, by which positions are numbered (`indexing`)."""
         moving = self.moving
         return moving[: (len(moving) + 1) // 2], moving[(len(moving) + 1) // 2 :]
 
     def below_top(self, cell: int) -> int:
-        """How far below the top the tiles of a moving cell stay."""
+        """How many exponents below the top the tiles of a moving cell stay."""
         return int(self.cells[cell])
 
     @property
     def lowest_top(self) -> int:
-        """The lowest top for which all tiles of all goals are at least a 2."""
+        """The lowest top with which all tiles of all goals are at least a 2."""
         return 1 + max(below for pattern in self.patterns for _, below in pattern)
 
     @property
     def neighbours(self) -> tuple[tuple[int, int], ...]:
-        """The pairs of locked cells side by side; their tiles must differ, or they would merge."""
+        """The pairs of adjacent locked cells. Their tiles must differ, or they would merge."""
         locked = set(self.locked)
         right = [(i, i + 1) for i in self.locked if i % self.columns < self.columns - 1 and i + 1 in locked]
         return (*right, *((i, i + self.columns) for i in self.locked if i + self.columns in locked))
 
     @property
     def patterns(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """The goals, each as pairs: a cell, and how far below the top its tile is."""
+        """The goals, each as pairs of a cell and the distance of its tile below the top."""
         return tuple(
             tuple((i, int(sign)) for i, sign in enumerate(goal.replace("/", "")) if sign != ANYTHING)
             for goal in self.goals
@@ -114,11 +126,14 @@ class TableSpec:
     Attributes:
         formation: see `Formation`.
         top: the largest exponent of a moving tile.
-        slack: the sum of the moving tiles may exceed that of the tile above the top by so much.
-        large: tiles from this exponent on are large.
-        spare: how many large tiles there may be more than one of each kind; each is a merge still to be made.
+        slack: points by which the sum of the moving tiles may exceed twice the top tile.
+        large: least exponent of a large tile.
+        spare: number of large tiles beyond one of each kind; each of them is a merge still to be made.
 
     Positions beyond either bound count as lost.
+
+    Raises:
+        SolverError: no such table is possible.
     """
 
     formation: Formation
@@ -131,20 +146,25 @@ class TableSpec:
         formation = self.formation
         # Either tile may spawn in any moving cell.
         lowest = max(formation.lowest_top, 2 + max(formation.below_top(cell) for cell in formation.moving))
-        if not lowest <= self.top <= 13:
-            raise SolverError(
-                f"the top {self.top} of a table {formation.name} is out of range: "
-                f"expected an exponent of {lowest} to 13"
-            )
+        for name, value, least, most in (
+            ("top", self.top, lowest, 13),
+            ("slack", self.slack, 0, 1 << 17),
+            ("large", self.large, 0, 16),
+            ("spare", self.spare, 0, 16),
+        ):
+            if not least <= value <= most:
+                raise SolverError(
+                    f"{name} of a table {formation.name} is {value}; expected {least} to {most}"
+                )
 
     @property
     def name(self) -> str:
-        """Formation and top tile, as ``block-512``."""
+        """Formation and top tile, such as ``block-512``."""
         return f"{self.formation.name}-{1 << self.top}"
 
     @property
     def largest_sum(self) -> int:
-        """The largest sum of the moving tiles that is kept."""
+        """The largest sum of the moving tiles that the table keeps."""
         return (2 << self.top) + self.slack
 
 
@@ -161,7 +181,7 @@ BLOCK = Formation(
     ),
     tight=True,
 )
-"""Six locked tiles, and a chain below them or beside them."""
+"""Six locked tiles, with a chain below or beside them."""
 HOOK = Formation(
     "hook",
     "###1/##01/1111/2222",
@@ -175,5 +195,5 @@ HOOK = Formation(
     ),
     trusted=0.9,
 )
-"""Five locked tiles, and the sixth of the block with a chain that leads to it."""
+"""Five locked tiles, with the sixth of the block and a chain that leads to it."""
 FORMATIONS = {formation.name: formation for formation in (HOOK, BLOCK)}

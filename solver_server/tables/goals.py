@@ -16,8 +16,11 @@ _CELLS = 16
 
 
 def make_patterns(formations: Sequence[Formation]) -> npt.NDArray[np.int64]:
-    """The goals of formations: int64 [formations, goals, 16, 2], pairs of a bit position and how far below
-    the top the tile there must be; −1 behind the last of each.
+    """Describe the goals of formations for kernels.
+
+    Returns:
+        int64 [formations, goals, 16, 2]: pairs of a bit position and the distance of its tile below the top;
+        −1 after the last pair of each goal.
     """
     goals = max((len(formation.patterns) for formation in formations), default=0)
     made = np.full((len(formations), goals, _CELLS, 2), -1, dtype=np.int64)
@@ -29,12 +32,12 @@ def make_patterns(formations: Sequence[Formation]) -> npt.NDArray[np.int64]:
 
 @kernel
 def is_goal(board: np.uint64, top: int, patterns: Any) -> bool:
-    """Whether a board has reached a goal.
+    """Tell whether a board has reached a goal.
 
     Args:
-        board: as it lies; locked cells are not looked at.
-        top: the largest exponent of a moving tile.
-        patterns: of its formation, int64 [goals, 16, 2] (`make_patterns`).
+        board: board in the position of the formation's picture; locked cells do not matter.
+        top: largest exponent of a moving tile.
+        patterns: goals of the formation, int64 [goals, 16, 2] (`make_patterns`).
     """
     for goal in range(patterns.shape[0]):
         if patterns[goal, 0, 0] < 0:

@@ -1,7 +1,7 @@
-"""What play asks of tables: which of them a board fits, and what its directions are worth there.
+"""Look up boards in tables: which tables a board fits, and the value of each direction there.
 
-All tables of a set are described by rows of numbers, addresses among them, so that one compiled kernel serves
-any number of tables, and the mapped files are never copied.
+A set of tables is rows of numbers, with addresses among them. So one compiled kernel serves any number of
+tables, and the mapped files are never copied.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from numba.extending import intrinsic
 
 from game2048.kernels.bitboard import IMAGE_DIRECTIONS, IMAGES, RowTables, next_image, slide
 from game2048.kernels.jit import kernel
-from solver_server.tables.build.builder import Table
+from solver_server.tables.build.builder import EndgameTable
 from solver_server.tables.build.induction import CERTAIN
 from solver_server.tables.goals import is_goal
 from solver_server.tables.matching import Fits, keeps, make_fits, order_of, top_of
 
 _U0 = np.uint64(0)
 _NONE = np.uint64(0xFFFFFFFF)
-_SEGMENTS = 6  # of two halves
+_SEGMENTS = 6  # of one half, at most
 _NUMBERS, _ARRANGEMENTS, _OFFSETS, _WIDTH, _VALUES, _FIELDS = 0, 2, 3, 4, 5, 6
 
 
 class TableSet(NamedTuple):
-    """Tables as kernels take them. Empty, it costs next to nothing.
+    """Tables as kernels take them. An empty set costs next to nothing.
 
     Attributes:
-        fits: their formations.
+        fits: the formations.
         segments: uint64 [formations, 2, 6, 3], shift, mask and left shift that gather the nibbles of each
             half.
-        tables: int64 [n, 6], of each table: addresses of the numbers of its halves, of the starts of the
-            second half's multisets and of the offsets, how many offsets a row has, address of the values.
+        tables: int64 [n, 6], for each table: addresses of the numbers of its two halves, of the starts of the
+            second half's multisets and of the offsets; length of a row of offsets; address of the values.
     """
 
     fits: Fits
@@ -83,7 +83,7 @@ def _number(board: np.uint64, formation: int, half: int, address: int, tables: T
 
 @kernel
 def _value_of(board: np.uint64, formation: int, row: int, tables: TableSet) -> int:
-    """The value of an afterstate whose locked tiles fit; −1 if the table has none."""
+    """Return the value of an afterstate whose locked tiles fit; −1 if the table does not have it."""
     table = tables.tables[row]
     first = _number(board, formation, 0, table[_NUMBERS], tables)
     if first == _NONE:
@@ -105,7 +105,7 @@ def _value_of(board: np.uint64, formation: int, row: int, tables: TableSet) -> i
 def image_moves(
     image: np.uint64, formation: int, top: int, rows: RowTables, tables: TableSet, found: Any
 ) -> int:
-    """The values of the directions of an image that fits a formation; the largest, 0 if none is of worth."""
+    """Write the values of an image's directions in a formation it fits; return the largest, at least 0."""
     largest = 0
     row = tables.fits.tables[formation, top]
     for direction in range(4):
@@ -123,7 +123,7 @@ def image_moves(
 
 @kernel
 def best_direction(found: Any) -> int:
-    """The direction of the largest of four values; of equal ones the first."""
+    """Return the direction of the largest of four values; of equal ones the first."""
     best = 0
     for direction in range(4):
         if found[direction] > found[best]:
@@ -133,16 +133,16 @@ def best_direction(found: Any) -> int:
 
 @kernel
 def best_image(board: np.uint64, rows: RowTables, tables: TableSet, found: Any) -> Any:
-    """The most promising image of a board in the first formation that it fits and that promises enough.
+    """Find the image of a board with the largest value, in the first formation with a sufficient value.
 
     Args:
-        board: the player is to move.
+        board: the board; the player is to move.
         rows: the row tables.
-        tables: see `TableSet`; the formation that comes first is asked first.
+        tables: the tables; formations are asked in their order.
         found: int64 [4], scratch.
 
     Returns:
-        The formation, −1 if no table is to be followed; the image, its number (`next_image`) and its top.
+        The formation, −1 if play should follow no table; the image, its number (`next_image`) and its top.
     """
     for formation in range(tables.fits.masks.size):
         largest: Any = max(tables.fits.trusted[formation], 1) - 1
@@ -162,18 +162,18 @@ def best_image(board: np.uint64, rows: RowTables, tables: TableSet, found: Any) 
 
 @kernel
 def table_moves(board: np.uint64, rows: RowTables, tables: TableSet, found: Any, values: Any) -> int:
-    """What tables say of the directions of a board.
+    """Write the values of a board's directions by the tables.
 
     Args:
         board: see `best_image`.
         rows: see `best_image`.
         tables: see `best_image`.
         found: see `best_image`.
-        values: int64 [4], overwritten: the probability of reaching the goal in units of 1/65,535, and −1
-            where a direction moves nothing or a locked tile.
+        values: int64 [4], overwritten: probability of reaching the goal in units of 1/65,535; −1 where a
+            direction moves nothing or moves a locked tile.
 
     Returns:
-        The best direction, or −1 if no table is to be followed.
+        The best direction, or −1 if play should follow no table.
     """
     formation, image, number, top = best_image(board, rows, tables, found)
     if formation < 0:
@@ -188,7 +188,7 @@ def table_moves(board: np.uint64, rows: RowTables, tables: TableSet, found: Any,
 def table_moves_of_many(
     boards: Any, rows: RowTables, tables: TableSet, found: Any, values: Any, directions: Any
 ) -> None:
-    """Write what `table_moves` says of each board.
+    """Write the direction of `table_moves` for each board.
 
     Args:
         boards: uint64 [n].
@@ -202,8 +202,8 @@ def table_moves_of_many(
         directions[i] = table_moves(boards[i], rows, tables, found, values)
 
 
-def make_table_set(tables: Sequence[Table]) -> TableSet:
-    """The tables as kernels take them; the caller keeps ``tables`` alive. All of them on 4×4 boards."""
+def make_table_set(tables: Sequence[EndgameTable]) -> TableSet:
+    """Describe tables of 4×4 boards for kernels. The caller keeps ``tables`` alive."""
     specs = [table.spec for table in tables]
     formations = order_of(specs)
     made = TableSet(

@@ -1,4 +1,4 @@
-"""Which formations a board fits, and by which top."""
+"""Find the formations that a board fits, and the top that counts."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from solver_server.tables.build.induction import CERTAIN
 from solver_server.tables.formations import Formation, TableSpec
 from solver_server.tables.goals import is_goal, make_patterns
 
+_MOST_PAIRS = 24  # of adjacent cells on a 4×4 board
 _U0, _U15 = np.uint64(0), np.uint64(15)
 
 
 class Fits(NamedTuple):
-    """The formations of some tables as kernels take them, the one to be asked first in front.
+    """The formations of some tables as kernels take them, in the order in which play asks them.
 
     Attributes:
-        masks: uint64 [formations], the locked cells, as nibbles of 15.
-        pairs: int64 [formations, 9, 2], bit positions of locked cells side by side; then −1.
-        below: int64 [formations, 16], how far below the top the tiles of each cell stay; −1 where locked.
-        patterns: int64 [formations, goals, 16, 2], see `patterns`.
-        lowest: int64 [formations], the lowest top whose goals can be told.
-        tables: int64 [formations, 16], which table is meant for each top: the lowest that reaches it.
-        reaches: int64 [formations, 16], the top of that table.
+        masks: uint64 [formations], locked cells, as nibbles of 15.
+        pairs: int64 [formations, 24, 2], bit positions of adjacent locked cells; then −1.
+        below: int64 [formations, 16], distance of the tiles of each cell below the top; −1 where locked.
+        patterns: int64 [formations, goals, 16, 2], goals (`goals.make_patterns`).
+        lowest: int64 [formations], lowest top whose goals exist (`Formation.lowest_top`).
+        tables: int64 [formations, 16], number of the table for each top: the lowest that reaches it.
+        reaches: int64 [formations, 16], top of that table.
         tight: bool [formations], see `Formation`.
-        tops: int64 [formations], of the highest table.
-        trusted: int64 [formations], the least value at which a table is followed.
+        tops: int64 [formations], top of the highest table.
+        trusted: int64 [formations], least value at which play follows a table.
     """
 
     masks: npt.NDArray[np.uint64]
@@ -47,17 +48,17 @@ class Fits(NamedTuple):
 
 
 def order_of(specs: Sequence[TableSpec]) -> list[Formation]:
-    """The formations of some tables, the one to be asked first in front."""
+    """List the formations of some tables, in the order in which play asks them."""
     return sorted(dict.fromkeys(spec.formation for spec in specs), key=lambda formation: -formation.trusted)
 
 
 def make_fits(specs: Sequence[TableSpec]) -> Fits:
-    """The formations of some tables, all of 4×4 boards."""
+    """Describe the formations of some tables, all of 4×4 boards, for kernels."""
     formations = order_of(specs)
     count = len(formations)
     made = Fits(
         masks=np.array([locked_mask(formation) for formation in formations], dtype=np.uint64),
-        pairs=np.full((count, 9, 2), -1, dtype=np.int64),
+        pairs=np.full((count, _MOST_PAIRS, 2), -1, dtype=np.int64),
         below=np.full((count, 16), -1, dtype=np.int64),
         patterns=make_patterns(formations),
         lowest=np.array([formation.lowest_top for formation in formations], dtype=np.int64),
@@ -69,7 +70,7 @@ def make_fits(specs: Sequence[TableSpec]) -> Fits:
     )
     for i, formation in enumerate(formations):
         pairs = formation.neighbours
-        made.pairs[i, : len(pairs)] = 4 * np.array(pairs)
+        made.pairs[i, : len(pairs)] = 4 * np.array(pairs, dtype=np.int64).reshape(-1, 2)
         made.below[i, formation.moving] = [formation.below_top(cell) for cell in formation.moving]
     for number, spec in sorted(enumerate(specs), key=lambda numbered: -numbered[1].top):
         i = formations.index(spec.formation)
@@ -81,7 +82,7 @@ def make_fits(specs: Sequence[TableSpec]) -> Fits:
 
 @kernel
 def top_of(board: np.uint64, formation: int, fits: Fits) -> int:
-    """The top by which a board fits a formation as it lies; −1 if it does not, or has reached a goal."""
+    """Find the top by which a board fits a formation in this position; −1 if it does not, or is at a goal."""
     smallest: Any = 15
     for cell in range(16):
         if fits.below[formation, cell] < 0:
@@ -107,13 +108,13 @@ def top_of(board: np.uint64, formation: int, fits: Fits) -> int:
 
 @kernel
 def keeps(board: np.uint64, after: np.uint64, formation: int, fits: Fits) -> bool:
-    """Whether a slide from ``board`` to ``after`` has moved something, but no locked tile."""
+    """Tell whether a slide from ``board`` to ``after`` moved a tile, and no locked one."""
     return bool(after != board and (after ^ board) & fits.masks[formation] == _U0)
 
 
 @kernel
 def goal_at_hand(board: np.uint64, formation: int, top: int, rows: RowTables, fits: Fits) -> int:
-    """A direction that reaches a goal of a board that fits a formation as it lies; −1 if there is none."""
+    """Find a direction that reaches a goal from a board that fits a formation; −1 if there is none."""
     for direction in range(4):
         after, _ = slide(board, direction, rows)
         if keeps(board, after, formation, fits) and is_goal(after, top, fits.patterns[formation]):

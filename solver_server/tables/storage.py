@@ -5,8 +5,11 @@
     12    …   the JSON; then zeros up to 4096
     4096  …   uint16 values, little-endian
 
-A table in the making has the suffix ``.part`` and no digest; what layers it holds in full stay good after a
-kill.
+A table in the making has the suffix ``.part`` and no digest. After a kill its whole layers are still good.
+
+This is not an array file (`solver_server.array_file`): that one is written at once and begins with a digest
+of all it holds. A table grows for minutes, resumes after a kill, and an extract names it by the digest of its
+values alone. People have built gigabytes of these files, so the layout stays.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ import numpy.typing as npt
 
 from game2048.errors import SolverError
 from game2048.kernels.user_cache import user_cache
+from solver_server.array_file import decode_header
 from solver_server.tables.formations import Formation, TableSpec
 
 SUFFIX, PART, LOCK = ".t2048", ".part", ".lock"
@@ -35,22 +39,22 @@ _PREAMBLE = struct.Struct("<8sI")
 _PIECE = 1 << 24
 
 
-class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table file says of itself.
+class TableHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """The header of a table file: the fields of `Formation` and `TableSpec`, and the values.
 
     Attributes:
-        name: of the formation.
-        picture: of the formation.
-        goals: of the formation.
-        trusted: of the formation.
-        tight: of the formation.
+        name: see `Formation`.
+        picture: see `Formation`.
+        goals: see `Formation`.
+        trusted: see `Formation`.
+        tight: see `Formation`.
         top: see `TableSpec`.
         slack: see `TableSpec`.
         large: see `TableSpec`.
         spare: see `TableSpec`.
-        positions: how many values there are.
-        sha256: of the values; empty while the table is being built.
-        seconds: what it took to build, on the wall clock.
+        positions: number of values.
+        sha256: digest of the values; empty while the table is being built.
+        seconds: time to build it, on the wall clock.
     """
 
     name: str
@@ -68,15 +72,19 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def spec(self) -> TableSpec:
-        """The table."""
+        """The table.
+
+        Raises:
+            SolverError: no such table is possible.
+        """
         formation = Formation(self.name, self.picture, self.goals, self.trusted, self.tight)
         return TableSpec(formation, self.top, self.slack, self.large, self.spare)
 
 
-def header_of(spec: TableSpec, positions: int) -> Header:
-    """The header of a table to build."""
+def table_header(spec: TableSpec, positions: int) -> TableHeader:
+    """Make the header of a table to build."""
     formation = spec.formation
-    return Header(
+    return TableHeader(
         name=formation.name,
         picture=formation.picture,
         goals=formation.goals,
@@ -90,51 +98,58 @@ def header_of(spec: TableSpec, positions: int) -> Header:
     )
 
 
-def folder() -> Path:
-    """Where built tables are kept: ``BOT2048_TABLES``, or the user's cache directory."""
+def tables_folder() -> Path:
+    """Where built tables are kept: ``BOT2048_TABLES``, or the user's cache folder."""
     chosen = os.environ.get("BOT2048_TABLES")
     return Path(chosen) if chosen else user_cache() / "tables"
 
 
-def path_of(where: Path, name: str) -> Path:
+def table_path(folder: Path, name: str) -> Path:
     """The file of a table."""
-    return where / (name + SUFFIX)
+    return folder / (name + SUFFIX)
 
 
-def list_files(where: Path) -> list[Path]:
-    """The finished tables of a folder, by name."""
-    return sorted(where.glob("*" + SUFFIX)) if where.is_dir() else []
+def finished_tables(folder: Path) -> list[Path]:
+    """List the finished tables of a folder, by name."""
+    return sorted(folder.glob("*" + SUFFIX)) if folder.is_dir() else []
 
 
-def read_header(path: Path) -> Header:
-    """The header of a table file, finished or not.
+def read_table_header(path: Path) -> TableHeader:
+    """Read the header of a table file, finished or not.
 
     Raises:
-        SolverError: it cannot be read, or is no table.
+        SolverError: the file cannot be read, or is not a table.
     """
     try:
         with path.open("rb") as file:
-            header = header_in(file)
+            text = _header_text(file)
     except OSError as error:
-        raise SolverError(f"table {path} cannot be read: {error.strerror or error}") from error
-    if header is None:
-        raise SolverError(f"{path} is no endgame table: remove it and build it again")
-    return header
+        raise SolverError(f"cannot open table {path}: {error.strerror or error}") from error
+    if text is None:
+        raise SolverError(f"{path} is not an endgame table; remove it and build it again")
+    return decode_header(path, text, TableHeader, "an endgame table")
 
 
-def header_in(file: BinaryIO) -> Header | None:
-    """The header of an open table file; ``None`` if it has none."""
+def begins_with(file: BinaryIO, header: TableHeader) -> bool:
+    """Tell whether an open table file begins with a header."""
+    text = _header_text(file)
+    return text is not None and text == msgspec.json.encode(header)
+
+
+def write_table_header(file: BinaryIO, header: TableHeader) -> None:
+    """Write the first page of a table file.
+
+    Raises:
+        SolverError: the header is longer than a page.
+        OSError: the file cannot be written.
+    """
+    text = msgspec.json.encode(header)
+    if len(text) > PAGE - _PREAMBLE.size:
+        raise SolverError(
+            f"the header of table {header.name} has {len(text)} bytes; expected one page at most"
+        )
     file.seek(0)
-    page = file.read(PAGE)
-    if len(page) < PAGE:
-        return None
-    magic, length = _PREAMBLE.unpack_from(page)
-    if magic != _MAGIC:
-        return None
-    try:
-        return msgspec.json.decode(page[_PREAMBLE.size : _PREAMBLE.size + length], type=Header)
-    except msgspec.MsgspecError:
-        return None
+    file.write((_PREAMBLE.pack(_MAGIC, len(text)) + text).ljust(PAGE, b"\0"))
 
 
 @contextmanager
@@ -142,7 +157,7 @@ def only_builder(path: Path) -> Iterator[None]:
     """Hold a table's lock, so that no other process builds it at the same time.
 
     Raises:
-        SolverError: another one does.
+        SolverError: another process builds it.
     """
     lock = filelock.FileLock(path.with_name(path.name + LOCK), timeout=0)
     try:
@@ -157,15 +172,8 @@ def only_builder(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def write_header(file: BinaryIO, header: Header) -> None:
-    """Write the first page of a table file."""
-    text = msgspec.json.encode(header)
-    file.seek(0)
-    file.write((_PREAMBLE.pack(_MAGIC, len(text)) + text).ljust(PAGE, b"\0"))
-
-
-def map_values(path: Path, header: Header) -> npt.NDArray[np.uint16]:
-    """The values of a finished table, mapped: all processes share them.
+def check_size(path: Path, header: TableHeader) -> None:
+    """Compare the size of a finished table's file with its header.
 
     Raises:
         SolverError: the file is too short or too long.
@@ -173,15 +181,29 @@ def map_values(path: Path, header: Header) -> npt.NDArray[np.uint16]:
     expected = PAGE + 2 * header.positions
     if path.stat().st_size != expected:
         raise SolverError(
-            f"table {path} is damaged: {path.stat().st_size} bytes, expected {expected}; "
+            f"table {path} is damaged: it has {path.stat().st_size:,} bytes; expected {expected:,}; "
             "remove it and build it again"
         )
+
+
+def map_values(path: Path, header: TableHeader) -> npt.NDArray[np.uint16]:
+    """Map the values of a finished table, uint16 [positions]; all processes share them.
+
+    Raises:
+        SolverError: the file is too short or too long.
+    """
+    check_size(path, header)
     # Copy-on-write, though nobody writes: a kernel takes writable arrays.
     return np.memmap(path, dtype="<u2", mode="c", offset=PAGE, shape=(header.positions,))
 
 
-def digest(path: Path, advance: Callable[[int], None] = lambda count: None) -> str:
-    """SHA-256 of a table's values, hexadecimal; ``advance`` is told of the bytes read."""
+def digest_of_values(path: Path, advance: Callable[[int], None] = lambda count: None) -> str:
+    """Compute the SHA-256 of a table's values, hexadecimal.
+
+    Args:
+        path: the file.
+        advance: called with the number of bytes after each piece.
+    """
     sha = hashlib.sha256()
     with path.open("rb") as file:
         file.seek(PAGE)
@@ -189,3 +211,15 @@ def digest(path: Path, advance: Callable[[int], None] = lambda count: None) -> s
             sha.update(piece)
             advance(len(piece))
     return sha.hexdigest()
+
+
+def _header_text(file: BinaryIO) -> bytes | None:
+    """Read the JSON of an open table file's header; ``None`` if the file does not begin like a table."""
+    file.seek(0)
+    page = file.read(PAGE)
+    if len(page) < PAGE:
+        return None
+    magic, length = _PREAMBLE.unpack_from(page)
+    if magic != _MAGIC or length > PAGE - _PREAMBLE.size:
+        return None
+    return page[_PREAMBLE.size : _PREAMBLE.size + length]

@@ -1,4 +1,4 @@
-"""Build tables layer by layer, on all processors, into a file that a kill leaves usable."""
+"""Build tables layer by layer, on several threads, into a file from which a killed build resumes."""
 
 from __future__ import annotations
 
@@ -20,24 +20,34 @@ import numpy as np
 from game2048.errors import SolverError
 from game2048.kernels.bitboard import make_row_tables
 from solver_server.tables import storage
-from solver_server.tables.build.indexing import Index, locked_mask, make_index
-from solver_server.tables.build.induction import Rules, Scratch, Values, fill_best, fill_values, make_scratch
+from solver_server.tables.build.indexing import Index, index_memory, locked_mask, make_index
+from solver_server.tables.build.induction import (
+    InductionScratch,
+    LayerTask,
+    Rules,
+    Values,
+    fill_best,
+    fill_values,
+    make_induction_scratch,
+)
 from solver_server.tables.formations import TableSpec
 from solver_server.tables.goals import make_patterns
 
 _CHUNKS_PER_THREAD = 4
 _BYTES = 2  # a value
+_FREE_INDEX = 160_000_000
+"""Bytes that the index of any table may take; a larger table may take its own size more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class EndgameTable:
     """A finished table.
 
     Attributes:
-        spec: which one.
-        index: where each position stands.
+        spec: formation, top and bounds.
+        index: place of each position.
         values: uint16 [positions], probabilities in units of 1/65,535.
-        sha256: of the values.
+        sha256: digest of the values, hexadecimal.
     """
 
     spec: TableSpec
@@ -46,28 +56,37 @@ class Table:
     sha256: str = ""
 
 
-def load(path: Path) -> Table:
-    """A table from its file, mapped into memory.
+def load_table(path: Path) -> EndgameTable:
+    """Map a table into memory. Its size is checked; `verification.check_table` checks its values.
 
     Raises:
-        SolverError: it is damaged or no table.
+        SolverError: the file is damaged, or is not a table.
     """
-    header = storage.read_header(path)
-    index, layers = make_index(header.spec)
+    header = storage.read_table_header(path)
+    spec = header.spec
+    storage.check_size(path, header)
+    # A header of a few bytes must not ask for more memory than a table of this size needs.
+    needed, most = index_memory(spec), _FREE_INDEX + path.stat().st_size
+    if needed > most:
+        raise SolverError(
+            f"table {path} is damaged: its index takes {needed:,} bytes; expected {most:,} at most"
+        )
+    index, layers = make_index(spec)
     if header.positions != layers.starts[-1]:
         raise SolverError(
-            f"table {path} is damaged: {header.positions:,} positions, expected {layers.starts[-1]:,}"
+            f"table {path} is damaged: it has {header.positions:,} positions; expected "
+            f"{layers.starts[-1]:,}; remove it and build it again"
         )
-    return Table(header.spec, index, storage.map_values(path, header), header.sha256)
+    return EndgameTable(spec, index, storage.map_values(path, header), header.sha256)
 
 
-def count(spec: TableSpec) -> int:
-    """How many positions a table has."""
+def count_positions(spec: TableSpec) -> int:
+    """Count the positions of a table."""
     return int(make_index(spec)[1].starts[-1])
 
 
 def make_rules(spec: TableSpec) -> Rules:
-    """The rules of a table."""
+    """Describe the rules of a table for kernels."""
     formation = spec.formation
     return Rules(
         rows=make_row_tables(),
@@ -84,7 +103,7 @@ class Induction:
 
     Args:
         spec: the table.
-        threads: how many compute at once.
+        threads: number of threads that compute at once.
     """
 
     def __init__(self, spec: TableSpec, threads: int) -> None:
@@ -97,15 +116,15 @@ class Induction:
 
     @property
     def positions(self) -> int:
-        """How many values the table has."""
+        """Number of values of the table."""
         return int(self.layers.starts[-1])
 
     @property
     def memory(self) -> int:
-        """Bytes that it and what takes its layers hold at most: the index, and values of three layers."""
+        """Bytes that a build holds at most: the index, and the values of three layers."""
         arrays = (*self.index.first, *self.index.second, self.index.offsets, *self.layers)
         largest = int(np.diff(self.layers.starts).max())
-        # Of one layer the values and their copy on the way to the file; the best values of this and two more.
+        # One layer has its values, and their copy on the way to the file. Three have their best values.
         return sum(array.nbytes for array in arrays) + _BYTES * (
             2 * largest + 3 * int(self.layers.sizes.max())
         )
@@ -119,11 +138,11 @@ class Induction:
         """Compute the layers, one after another.
 
         Args:
-            finished: how many there are already.
-            read: the values of a finished layer; asked for the last two.
+            finished: number of layers that exist already.
+            read: returns the values of a finished layer; called for the last two.
         """
         with ThreadPoolExecutor(self._threads) as pool:
-            scratch = [make_scratch() for _ in range(self._threads * _CHUNKS_PER_THREAD)]
+            scratch = [make_induction_scratch() for _ in range(self._threads * _CHUNKS_PER_THREAD)]
             if read is not None:
                 for layer in range(max(finished - 2, 0), finished):
                     self._step_down(pool, layer, read(layer))
@@ -132,46 +151,34 @@ class Induction:
                 yield values
                 self._step_down(pool, layer, values)
 
-    def _values(self, pool: ThreadPoolExecutor, layer: int, scratch: list[Scratch]) -> Values:
+    def _values(self, pool: ThreadPoolExecutor, layer: int, scratch: list[InductionScratch]) -> Values:
         values = np.empty(self._size(layer), dtype=np.uint16)
-        origin = int(self.layers.starts[layer])
+        task = LayerTask(self.index, self.layers, values, int(self.layers.starts[layer]))
         tasks = [
-            pool.submit(
-                fill_values,
-                begin,
-                end,
-                self.index,
-                self.layers,
-                self._with_two,
-                self._with_four,
-                self._cells,
-                values,
-                origin,
-                own,
-            )
+            pool.submit(fill_values, begin, end, task, self._with_two, self._with_four, self._cells, own)
             for (begin, end), own in zip(self._chunks(layer, with_full=False), scratch, strict=False)
         ]
-        for task in tasks:
-            task.result()
+        for running in tasks:
+            running.result()
         return values
 
     def _step_down(self, pool: ThreadPoolExecutor, layer: int, values: Values) -> None:
-        """Compute the best values of a layer, which is then the one that a 2 leads to."""
+        """Compute the best values of a layer. It is then the layer that a 2 leads to."""
         best = np.empty(int(self.layers.sizes[layer]), dtype=np.uint16)
-        origin = int(self.layers.starts[layer])
+        task = LayerTask(self.index, self.layers, values, int(self.layers.starts[layer]))
         tasks = [
-            pool.submit(fill_best, begin, end, self.index, self.layers, self.rules, values, origin, best)
+            pool.submit(fill_best, begin, end, task, self.rules, best)
             for begin, end in self._chunks(layer, with_full=True)
         ]
-        for task in tasks:
-            task.result()
+        for running in tasks:
+            running.result()
         self._with_two, self._with_four = best, self._with_two
 
     def _size(self, layer: int) -> int:
         return int(self.layers.starts[layer + 1] - self.layers.starts[layer])
 
     def _chunks(self, layer: int, *, with_full: bool) -> list[tuple[int, int]]:
-        """Runs of blocks, as many of them as keep all threads busy."""
+        """Divide the blocks of a layer into runs, enough to keep all threads busy."""
         begin, end = (int(n) for n in self.layers.block_starts[layer : layer + 2])
         if not with_full:
             end = int(self.layers.full_starts[layer])
@@ -180,8 +187,8 @@ class Induction:
         return [(a, b) for a, b in pairwise(edges) if b > a]
 
 
-def solve(spec: TableSpec, threads: int = 1) -> Table:
-    """A table computed in memory."""
+def solve_table(spec: TableSpec, threads: int = 1) -> EndgameTable:
+    """Compute a table in memory."""
     induction = Induction(spec, threads)
     values = np.empty(induction.positions, dtype=np.uint16)
     filled = 0
@@ -189,10 +196,10 @@ def solve(spec: TableSpec, threads: int = 1) -> Table:
         values[filled : filled + layer.size] = layer
         filled += layer.size
     sha = hashlib.sha256(values.tobytes()).hexdigest()
-    return Table(spec, induction.index, values, sha)
+    return EndgameTable(spec, induction.index, values, sha)
 
 
-def build(
+def build_table(
     spec: TableSpec,
     where: Path,
     *,
@@ -200,27 +207,30 @@ def build(
     memory: float = math.inf,
     advance: Callable[[int], None] = lambda count: None,
 ) -> Path:
-    """Build a table into its file, going on where a killed build stopped.
+    """Build a table into its file; resume a build that was killed.
 
     Args:
         spec: the table.
-        where: the folder.
-        threads: how many compute at once.
-        memory: bytes that it may hold at a time, beside the program itself.
-        advance: told of the positions that each layer adds, those of an earlier build first.
+        where: folder of the file.
+        threads: number of threads that compute at once.
+        memory: most bytes that the build may hold, beside the program itself.
+        advance: called with the number of positions of each layer, those of an earlier build first.
+
+    Returns:
+        The file.
 
     Raises:
-        SolverError: it needs more memory, the file cannot be written, or another process is building the
+        SolverError: the build needs more memory, the file cannot be written, or another process builds the
             same table.
     """
     induction = Induction(spec, threads)
     if induction.memory > memory:
         raise SolverError(
-            f"building {spec.name} takes {induction.memory / 1e9:.2f} GB of memory: {memory / 1e9:g} GB are "
-            "allowed, allow more"
+            f"building {spec.name} takes {induction.memory / 1e9:.2f} GB of memory; {memory / 1e9:g} GB are "
+            "allowed; allow more with --memory"
         )
-    header = storage.header_of(spec, induction.positions)
-    path = storage.path_of(where, spec.name)
+    header = storage.table_header(spec, induction.positions)
+    path = storage.table_path(where, spec.name)
     part = path.with_name(path.name + storage.PART)
     begun = time.monotonic()
     try:
@@ -229,29 +239,32 @@ def build(
             with part.open("r+b" if part.exists() else "w+b") as file:
                 sha = _write_layers(file, header, induction, advance)
                 seconds = round(time.monotonic() - begun, 1)
-                storage.write_header(file, msgspec.structs.replace(header, sha256=sha, seconds=seconds))
+                storage.write_table_header(file, msgspec.structs.replace(header, sha256=sha, seconds=seconds))
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(path)
     except OSError as error:
-        raise SolverError(f"table {path} cannot be written: {error.strerror or error}") from error
+        raise SolverError(
+            f"cannot write table {path}: {error.strerror or error}; the layers written so far stay, and the "
+            "next build continues from them"
+        ) from error
     logging.getLogger(__name__).info("built %s: %d positions", spec.name, induction.positions)
     return path
 
 
 def _write_layers(
-    file: BinaryIO, header: storage.Header, induction: Induction, advance: Callable[[int], None]
+    file: BinaryIO, header: storage.TableHeader, induction: Induction, advance: Callable[[int], None]
 ) -> str:
-    """Append the layers that a file lacks; the digest of all values."""
+    """Append the layers that a file lacks; return the digest of all values."""
     starts = induction.layers.starts
     sha = hashlib.sha256()
-    if storage.header_in(file) == header:
+    if storage.begins_with(file, header):
         held = (file.seek(0, os.SEEK_END) - storage.PAGE) // _BYTES
         finished = int(np.searchsorted(starts, held, side="right")) - 1
-        # Layers of no positions at the end count as finished only when something follows them: do them again.
+        # Empty layers at the end count as finished only if a layer follows them, so they are computed again.
         finished = int(np.searchsorted(starts, starts[finished], side="left"))
     else:
-        storage.write_header(file, header)
+        storage.write_table_header(file, header)
         finished = 0
     file.truncate(storage.PAGE + _BYTES * int(starts[finished]))
 

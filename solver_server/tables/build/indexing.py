@@ -1,17 +1,18 @@
-"""Where a position stands in its table.
+"""The index of a table: the place of each position.
 
 The moving cells are divided into two halves. A half is a multiset of ranks and one of its arrangements; both
-have a number. A pair of multisets is a *block* of positions, all arrangements of the one with all of the
-other, and the table is the blocks of all pairs that the table keeps, one behind the other, in layers of equal
-sum, the largest sum first. So a position's index takes one look-up a half and one for the block, any set of
-pairs can be kept without gaps, and what a spawn leads to lies close together: it changes only one half.
+have a number. A pair of multisets is a *block* of positions: all arrangements of the one with all of the
+other. The table is the blocks of all pairs that it keeps, one after another, in layers of equal sum, the
+largest sum first. So the place of a position takes one look-up for each half and one for the block, any set
+of pairs is kept without gaps, and a spawn changes only one half, so the positions that it leads to lie close
+together.
 
-A full board is no afterstate, so it has no value to keep; only while the table is built its best move is
-known.
+A full board is not an afterstate, so the table has no value for it. Only a build needs its best move.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,15 +33,16 @@ class Half(NamedTuple):
     """The arrangements of one half's tiles.
 
     Attributes:
-        shifts: uint64 [segments], masks: uint64 [segments], lefts: uint64 [segments]: how to take the half's
-            nibbles out of a board and close them up.
-        numbers: uint32 [16**cells], of closed-up nibbles: multiset · 1024 + arrangement, or `_NONE`.
-        starts: int64 [multisets + 1], where the arrangements of each multiset start in ``boards``.
+        shifts: uint64 [segments]; with ``masks`` and ``lefts`` it gathers the half's nibbles from a board.
+        masks: uint64 [segments].
+        lefts: uint64 [segments].
+        numbers: uint32 [16**cells], for the gathered nibbles: multiset · 1024 + arrangement, or `_NONE`.
+        starts: int64 [multisets + 1], start of the arrangements of each multiset in ``boards``.
         boards: uint64 [arrangements], each arrangement in its place on the board.
         sums: int64 [multisets], Σ tile / 2.
-        tiles: int64 [multisets], how many cells are not empty.
-        large: int64 [multisets], how many hold a large tile (`TableSpec.large`).
-        large_ranks: uint64 [multisets], a bit for each exponent that these have.
+        tiles: int64 [multisets], number of cells with a tile.
+        large: int64 [multisets], number of large tiles (`TableSpec.large`).
+        large_ranks: uint64 [multisets], a bit for each exponent of the large tiles.
     """
 
     shifts: npt.NDArray[np.uint64]
@@ -56,13 +58,13 @@ class Half(NamedTuple):
 
 
 class Index(NamedTuple):
-    """Where each position stands.
+    """The place of each position.
 
     Attributes:
-        first: see `Half`.
-        second: see `Half`.
-        offsets: uint32 [multisets of the first half, of the second], 1 + where the block starts; 0 if not
-            kept.
+        first: the first half.
+        second: the second half.
+        offsets: uint32 [multisets of the first half, of the second], 1 + start of the block; 0 if the table
+            does not keep it.
     """
 
     first: Half
@@ -71,16 +73,15 @@ class Index(NamedTuple):
 
 
 class Layers(NamedTuple):
-    """The blocks in the order of the table, and behind those of each layer the blocks of its full boards.
+    """The blocks in the order of the table; after those of each layer come the blocks of its full boards.
 
     Attributes:
-        blocks: uint32 [blocks, 2], the multisets of both halves.
-        block_starts: int64 [layers + 1], where each layer starts in ``blocks``.
-        full_starts: int64 [layers], where its full boards start there.
-        places: uint32, of the shape of `Index.offsets`: 1 + where the block starts in its layer, full or not;
-            or 0.
-        sizes: int64 [layers], positions of each layer, full ones included.
-        starts: int64 [layers + 1], where each layer starts in the table.
+        blocks: uint32 [blocks, 2], multisets of both halves.
+        block_starts: int64 [layers + 1], start of each layer in ``blocks``.
+        full_starts: int64 [layers], start of its full boards in ``blocks``.
+        places: uint32, shape of `Index.offsets`: 1 + start of the block in its layer, full or not; or 0.
+        sizes: int64 [layers], number of positions of each layer, full boards included.
+        starts: int64 [layers + 1], start of each layer in the table.
 
     Layer i has sum 2 · (layers − 1 − i).
     """
@@ -103,31 +104,31 @@ def _gather(board: np.uint64, half: Half) -> np.uint64:
 
 @kernel
 def number_of(board: np.uint64, half: Half) -> np.uint32:
-    """The multiset and arrangement of one half of a board, in one number."""
+    """Return multiset and arrangement of one half of a board, in one number."""
     return np.uint32(half.numbers[_gather(board, half)])
 
 
 @kernel
 def multiset_of(number: np.uint32) -> int:
-    """The multiset of a `number_of`."""
+    """Return the multiset of a `number_of`."""
     return int(number >> np.uint32(_ARRANGEMENT_BITS))
 
 
 @kernel
 def arrangement_of(number: np.uint32) -> int:
-    """The arrangement of a `number_of`."""
+    """Return the arrangement of a `number_of`."""
     return int(number & np.uint32(_ARRANGEMENT))
 
 
 @kernel
 def size_of(multiset: Any, half: Half) -> int:
-    """How many arrangements a multiset has."""
+    """Count the arrangements of a multiset."""
     return int(half.starts[multiset + 1] - half.starts[multiset])
 
 
 @kernel
 def index_of(board: np.uint64, index: Index) -> int:
-    """Where a position stands in the table; −1 if it is not kept. Locked cells are not looked at."""
+    """Find the place of a position; −1 if the table does not keep it. Locked cells do not matter."""
     first, second = number_of(board, index.first), number_of(board, index.second)
     if first == _NONE or second == _NONE:
         return -1
@@ -140,11 +141,11 @@ def index_of(board: np.uint64, index: Index) -> int:
 
 @allocating_kernel
 def _number_arrangements(bounds: Any, numbers: Any) -> Any:
-    """Fill ``numbers``; the codes by multiset and arrangement, and where each multiset starts."""
+    """Fill ``numbers``; return the codes by multiset and arrangement, and the start of each multiset."""
     cells = bounds.size
     codes = multisets = 0
     digits = np.empty(cells, dtype=np.int64)
-    # Of a multiset, by the smallest code of its digits; that arrangement itself may be out of bounds.
+    # Number of each multiset, by the smallest code of its digits. That code itself may be out of bounds.
     known = np.full(numbers.size, _NONE, dtype=np.uint32)
     for code in range(numbers.size):
         valid = True
@@ -189,7 +190,7 @@ def _number_arrangements(bounds: Any, numbers: Any) -> Any:
 
 @allocating_kernel
 def _order_blocks(first: Half, second: Half, offsets: Any, cells: int, largest: int, spare: int) -> Any:
-    """Fill ``offsets``; see `Layers`. Sums are halved here."""
+    """Fill ``offsets`` and return the arrays of `Layers`. Sums are halved here."""
     # Counting sort by layer, full boards last: layer i has the keys 2 · i and 2 · i + 1.
     counts = np.zeros(2 * largest + 3, dtype=np.int64)
     for a in range(first.sums.size):
@@ -237,7 +238,7 @@ def _is_kept(a: int, b: int, first: Half, second: Half, largest: int, spare: int
 
 
 def make_index(spec: TableSpec) -> tuple[Index, Layers]:
-    """The index of a table, and the order that it is built in.
+    """Make the index of a table, and the order in which it is built.
 
     Raises:
         SolverError: the table would have 2**32 positions or more.
@@ -248,14 +249,27 @@ def make_index(spec: TableSpec) -> tuple[Index, Layers]:
     layers = Layers(*_order_blocks(first, second, offsets, cells, spec.largest_sum // 2, spec.spare))
     if layers.starts[-1] > _LARGEST_TABLE:
         raise SolverError(
-            f"table {spec.name} would have {layers.starts[-1]:,} positions: expected less than 2**32; "
+            f"table {spec.name} would have {layers.starts[-1]:,} positions; expected less than 2**32; "
             "lower its slack or its spare tiles"
         )
     return Index(first, second, offsets), layers
 
 
+def index_memory(spec: TableSpec) -> int:
+    """Bound the bytes that `make_index` allocates for a table, without allocating them."""
+    total, pairs = 0, 1
+    for cells in spec.formation.halves:
+        ranks = [spec.top - spec.formation.below_top(cell) + 1 for cell in cells]
+        arrangements = math.prod(ranks)
+        multisets = min(arrangements, math.comb(len(cells) + max(ranks) - 1, len(cells)))
+        # `_number_arrangements` has two uint32 a code; an arrangement takes its code, digits and board.
+        total += 8 * 16 ** len(cells) + 8 * (2 + len(cells)) * arrangements + 8 * (len(cells) + 8) * multisets
+        pairs *= multisets
+    return total + (4 + 4 + 8) * pairs + 8 * 5 * (spec.largest_sum // 2 + 2)
+
+
 def locked_mask(formation: Formation) -> np.uint64:
-    """A board on which only the locked cells are filled."""
+    """Return a board on which only the locked cells are filled."""
     return np.uint64(sum(LOCKED_RANK << (4 * cell) for cell in formation.locked))
 
 

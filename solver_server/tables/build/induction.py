@@ -1,12 +1,12 @@
 """Backward induction over the layers of a table.
 
 A value is the probability, in units of 1/65,535, of reaching a goal from an *afterstate*, a board on which a
-spawn is due. A spawn raises the sum by 2 or 4 and a slide leaves it, so a layer needs only the two layers of
-larger sum:
+spawn is due. A spawn adds 2 or 4 to the sum of the tiles and a slide keeps it. So a layer needs only the two
+layers above it:
 
 * value(afterstate) = mean over empty cells of 0.9 · best(with a 2) + 0.1 · best(with a 4);
-* best(board) = maximum over slides that leave the locked tiles alone of value(afterstate), which is 1 where
-  the afterstate is a goal; 0 if there is no such slide.
+* best(board) = maximum of value(afterstate) over the slides that move no locked tile; 1 if an afterstate is a
+  goal; 0 if there is no such slide.
 
 All sums are of integers, so every machine and every number of threads computes the same table.
 """
@@ -29,7 +29,7 @@ from solver_server.tables.build.indexing import (
     number_of,
     size_of,
 )
-from solver_server.tables.build.sliding import slide
+from solver_server.tables.build.sliding import slide_locked
 from solver_server.tables.goals import is_goal
 
 CERTAIN = 65535
@@ -39,15 +39,15 @@ _U0, _U4, _U15 = np.uint64(0), np.uint64(4), np.uint64(15)
 
 
 class Rules(NamedTuple):
-    """What slides are allowed and where they lead.
+    """The slides that are allowed, and the goals.
 
     Attributes:
         rows: the row tables.
         height: rows of the board.
         width: columns of the board.
-        locked: the locked cells, as nibbles of 15.
-        top: the largest exponent of a moving tile.
-        patterns: int64 [goals, 16, 2], the goals (`patterns`).
+        locked: locked cells, as nibbles of 15.
+        top: largest exponent of a moving tile.
+        patterns: int64 [goals, 16, 2], goals (`goals.make_patterns`).
     """
 
     rows: RowTables
@@ -58,20 +58,36 @@ class Rules(NamedTuple):
     patterns: npt.NDArray[np.int64]
 
 
+class LayerTask(NamedTuple):
+    """A layer to compute.
+
+    Attributes:
+        places: index of the table.
+        layers: layers of the table.
+        values: uint16 [positions of the layer], values of its afterstates.
+        origin: position of the layer's first value in the table.
+    """
+
+    places: Index
+    layers: Layers
+    values: Values
+    origin: int
+
+
 @kernel
 def best_of(board: np.uint64, index: Index, rules: Rules, values: Values, origin: int) -> int:
-    """The best value over the slides of a board; see the module's equations.
+    """Return the best value over the slides of a board; see the module's equations.
 
     Args:
-        board: with its locked cells filled.
-        index: of the table.
-        rules: see `Rules`.
-        values: of the board's layer, from position ``origin`` of the table on.
-        origin: see ``values``.
+        board: board whose locked cells are filled.
+        index: index of the table.
+        rules: slides and goals.
+        values: values of the board's layer.
+        origin: position of the first of them in the table.
     """
     best = 0
     for direction in range(4):
-        after = slide(board, direction, rules.height, rules.width, rules.rows)
+        after = slide_locked(board, direction, rules.height, rules.width, rules.rows)
         if after == board or after & rules.locked != rules.locked:
             continue
         i = index_of(after, index)
@@ -88,25 +104,20 @@ def best_of(board: np.uint64, index: Index, rules: Rules, values: Values, origin
 def fill_best(
     begin: int,
     end: int,
-    index: Index,
-    layers: Layers,
+    layer: LayerTask,
     rules: Rules,
-    values: Values,
-    origin: int,
     best: Values,
 ) -> None:
     """Write `best_of` for the positions of the blocks ``begin`` … ``end`` − 1, full boards included.
 
     Args:
         begin: first block.
-        end: behind the last one.
-        index: of the table.
-        layers: of the table.
-        rules: see `Rules`.
-        values: see `best_of`.
-        origin: see `best_of`.
-        best: of the layer, overwritten.
+        end: one more than the last block.
+        layer: the layer; its values are read.
+        rules: slides and goals.
+        best: uint16 [positions of the layer, full boards included], overwritten.
     """
+    index, layers = layer.places, layer.layers
     for block in range(begin, end):
         a: Any = np.int64(layers.blocks[block, 0])
         b: Any = np.int64(layers.blocks[block, 1])
@@ -114,19 +125,19 @@ def fill_best(
         for i in range(index.first.starts[a], index.first.starts[a + 1]):
             half = rules.locked | index.first.boards[i]
             for j in range(index.second.starts[b], index.second.starts[b + 1]):
-                best[place] = best_of(half | index.second.boards[j], index, rules, values, origin)
+                best[place] = best_of(half | index.second.boards[j], index, rules, layer.values, layer.origin)
                 place += 1
 
 
-class Scratch(NamedTuple):
-    """Where one thread notes the spawns in the second half, for all arrangements of a multiset.
+class InductionScratch(NamedTuple):
+    """Working memory of one thread: the spawns in the second half, for all arrangements of a multiset.
 
     Attributes:
         sums: int64 [720], weighted sums over the spawns in the first half.
-        ends: int64 [721], where each arrangement's spawns end.
-        places: int64 [8,640], where a spawn leads to, for arrangement 0 of the first half.
-        strides: int64 [8,640], what each further arrangement of the first half adds.
-        ranks: int64 [8,640], the exponent that spawns.
+        ends: int64 [721], end of each arrangement's spawns.
+        places: int64 [8640], place that a spawn leads to, for arrangement 0 of the first half.
+        strides: int64 [8640], what each further arrangement of the first half adds to it.
+        ranks: int64 [8640], exponent that spawns.
     """
 
     sums: npt.NDArray[np.int64]
@@ -136,10 +147,10 @@ class Scratch(NamedTuple):
     ranks: npt.NDArray[np.int64]
 
 
-def make_scratch() -> Scratch:
-    """Scratch for one thread."""
+def make_induction_scratch() -> InductionScratch:
+    """Make the working memory of one thread."""
     arrangements, spawns = 720, 720 * 12
-    return Scratch(
+    return InductionScratch(
         np.zeros(arrangements, dtype=np.int64),
         np.zeros(arrangements + 1, dtype=np.int64),
         *(np.zeros(spawns, dtype=np.int64) for _ in range(3)),
@@ -147,7 +158,7 @@ def make_scratch() -> Scratch:
 
 
 @kernel
-def _note_spawns(a: int, b: int, index: Index, layers: Layers, scratch: Scratch) -> None:
+def _note_spawns(a: int, b: int, index: Index, layers: Layers, scratch: InductionScratch) -> None:
     """Note where each spawn on each arrangement of multiset ``b`` leads to, beside multiset ``a``."""
     half = index.second
     noted = 0
@@ -179,7 +190,7 @@ def _sum_spawns(
     layers: Layers,
     with_two: Values,
     with_four: Values,
-    scratch: Scratch,
+    scratch: InductionScratch,
 ) -> None:
     """Sum up the spawns on one arrangement of the first half, for all arrangements of multiset ``b``."""
     half = index.first
@@ -210,34 +221,29 @@ def _sum_spawns(
 def fill_values(
     begin: int,
     end: int,
-    index: Index,
-    layers: Layers,
+    layer: LayerTask,
     with_two: Values,
     with_four: Values,
     cells: int,
-    values: Values,
-    origin: int,
-    scratch: Scratch,
+    scratch: InductionScratch,
 ) -> None:
     """Write the values of all positions of the blocks ``begin`` … ``end`` − 1 of a layer.
 
     Args:
         begin: first block.
-        end: behind the last one.
-        index: of the table.
-        layers: of the table.
-        with_two: the best values of the layer that a 2 leads to.
-        with_four: those of the layer that a 4 leads to.
-        cells: how many move.
-        values: of the layer, from position ``origin`` of the table on.
-        origin: see ``values``.
-        scratch: of this thread.
+        end: one more than the last block.
+        layer: the layer; its values are overwritten.
+        with_two: best values of the layer that a 2 leads to.
+        with_four: best values of the layer that a 4 leads to.
+        cells: number of moving cells.
+        scratch: working memory of this thread.
     """
+    index, layers = layer.places, layer.layers
     for block in range(begin, end):
         a: Any = np.int64(layers.blocks[block, 0])
         b: Any = np.int64(layers.blocks[block, 1])
         empties = cells - index.first.tiles[a] - index.second.tiles[b]
-        place = np.int64(index.offsets[a, b]) - 1 - origin
+        place = np.int64(index.offsets[a, b]) - 1 - layer.origin
         _note_spawns(a, b, index, layers, scratch)
         for i in range(size_of(a, index.first)):
             board = index.first.boards[index.first.starts[a] + i]
@@ -247,5 +253,5 @@ def fill_values(
                 for k in range(scratch.ends[j], scratch.ends[j + 1]):
                     to = scratch.places[k] + i * scratch.strides[k]
                     total += 9 * np.int64(with_two[to]) if scratch.ranks[k] == 1 else np.int64(with_four[to])
-                values[place] = (total + 5 * empties) // (10 * empties)
+                layer.values[place] = (total + 5 * empties) // (10 * empties)
                 place += 1

@@ -1,7 +1,7 @@
 """Slides of boards with locked tiles: one uint64, a nibble a cell, on boards of up to 16 cells.
 
-A locked tile is a nibble 15: like two tiles of 32768 in `game2048.kernels.bitboard`, two of them do
-not merge.
+A locked tile is a nibble 15. Two of them do not merge, like two tiles of 32768 in
+`game2048.kernels.bitboard`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ LOCKED_RANK = 15
 
 
 @kernel
-def slide(board: np.uint64, direction: int, height: int, width: int, rows: RowTables) -> np.uint64:
-    """The board after a slide (0 up, 1 right, 2 down, 3 left)."""
+def slide_locked(board: np.uint64, direction: int, height: int, width: int, rows: RowTables) -> np.uint64:
+    """Return the board after a slide (0 up, 1 right, 2 down, 3 left)."""
     if height != 4 or width != 4:
         return _slide_any(board, direction, height, width)
     if direction == 3:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 import lzma
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
+from support.array_mutants import all_kinds
 from support.mutants import check_loader, mutants
 
 from game2048.errors import SolverError
@@ -25,33 +24,6 @@ from solver_server.ntuple.training.training_state import Training
 
 PATTERN = with_stages(pattern_for("01 45 056"), (11,))
 COUNTS = pytest.mark.parametrize("count", [40, pytest.param(500, marks=pytest.mark.slow)])
-
-
-def resealed(data: bytes) -> bytes:
-    """The file with the digest of what it now holds, so that a mutant gets past it."""
-    if len(data) < 64:
-        return data
-    length = int.from_bytes(data[12:16], "little")
-    start = int.from_bytes(data[16:24], "little")
-    digest = hashlib.sha256(data[64 : 64 + length] + data[start:]).digest()
-    return data[:32] + digest + data[64:]
-
-
-def with_headers_changed(data: bytes, count: int, seed: int) -> Iterator[bytes]:
-    """Array files whose headers are mutants, and which are whole otherwise."""
-    length, start = int.from_bytes(data[12:16], "little"), int.from_bytes(data[16:24], "little")
-    for header in mutants(data[64 : 64 + length], count, seed):
-        room = -(-(64 + len(header)) // 4096) * 4096
-        head = data[:12] + len(header).to_bytes(4, "little") + room.to_bytes(8, "little") + data[24:64]
-        yield resealed((head + header).ljust(room, b"\0") + data[start:])
-
-
-def all_kinds(data: bytes, count: int) -> Iterator[bytes]:
-    """Mutants as they are, with a right digest, and with a whole file around a changed header."""
-    third = count // 3
-    return itertools.chain(
-        mutants(data, third, 1), map(resealed, mutants(data, third, 2)), with_headers_changed(data, third, 3)
-    )
 
 
 def network() -> Network:

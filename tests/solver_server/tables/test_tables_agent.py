@@ -13,9 +13,9 @@ from solver_server.engine import Decision, Limit
 from solver_server.engines import spec_of, with_tables
 from solver_server.tables import engine, storage
 from solver_server.tables.build import builder
-from solver_server.tables.build.builder import Table, solve
-from solver_server.tables.engine import DistilledKnowledge, ExactKnowledge, Library, TableEngine, load_all
-from solver_server.tables.extract import move_set
+from solver_server.tables.build.builder import EndgameTable, solve_table
+from solver_server.tables.engine import ExactKnowledge, ExtractKnowledge, Library, TableEngine, load_tables
+from solver_server.tables.extract import extract_file
 from solver_server.tables.formations import BLOCK, HOOK, TableSpec
 
 SPECS = (TableSpec(HOOK, 4, slack=8, large=2, spare=3), TableSpec(BLOCK, 4, slack=8, large=2, spare=3))
@@ -38,11 +38,11 @@ DOWN_FIRST = Prefers((DOWN, RIGHT, LEFT, UP))
 
 
 @pytest.fixture(scope="module")
-def tables() -> list[Table]:
-    return [solve(spec) for spec in SPECS]
+def tables() -> list[EndgameTable]:
+    return [solve_table(spec) for spec in SPECS]
 
 
-def choice(board: Board, tables: list[Table], engine: Prefers = DOWN_FIRST) -> Direction | None:
+def choice(board: Board, tables: list[EndgameTable], engine: Prefers = DOWN_FIRST) -> Direction | None:
     decision = TableEngine(engine, ExactKnowledge(tables)).choose(board, Limit())
     return None if decision is None else decision.direction
 
@@ -51,7 +51,7 @@ def choice(board: Board, tables: list[Table], engine: Prefers = DOWN_FIRST) -> D
 READY = Board.from_text("4096 2048 1024 0 / 512 256 32 0 / 16 8 0 4 / 4 2 0 4")
 
 
-def test_a_table_plays_instead_of_the_engine(tables: list[Table]) -> None:
+def test_a_table_plays_instead_of_the_engine(tables: list[EndgameTable]) -> None:
     # Left brings two 4s one above the other, the upper one beside the 8: the block's first goal.
     decision = TableEngine(DOWN_FIRST, ExactKnowledge(tables)).choose(READY, Limit())
     assert decision is not None
@@ -60,14 +60,14 @@ def test_a_table_plays_instead_of_the_engine(tables: list[Table]) -> None:
     assert all(0 <= value <= 1 for value in decision.values.values())
 
 
-def test_what_moves_a_locked_tile_is_worth_nothing(tables: list[Table]) -> None:
+def test_what_moves_a_locked_tile_is_worth_nothing(tables: list[EndgameTable]) -> None:
     decision = TableEngine(DOWN_FIRST, ExactKnowledge(tables)).choose(READY, Limit())
     assert decision is not None
     assert decision.values[RIGHT] == 0.0
     assert set(decision.values) == {move for move in DIRECTIONS if READY.slide(move).moved}
 
 
-def test_past_32768_the_same_tables_serve(tables: list[Table]) -> None:
+def test_past_32768_the_same_tables_serve(tables: list[EndgameTable]) -> None:
     assert choice(Board.from_text("65536 2048 1024 0 / 512 256 32 0 / 16 8 0 4 / 4 2 0 4"), tables) is LEFT
 
 
@@ -80,13 +80,13 @@ def test_past_32768_the_same_tables_serve(tables: list[Table]) -> None:
         "2 0 0 / 0 4 0 / 0 0 2",  # another size
     ],
 )
-def test_where_no_table_fits_the_engine_plays(text: str, tables: list[Table]) -> None:
+def test_where_no_table_fits_the_engine_plays(text: str, tables: list[EndgameTable]) -> None:
     board = Board.from_text(text)
     alone = DOWN_FIRST.choose(board, Limit())
     assert TableEngine(DOWN_FIRST, ExactKnowledge(tables)).choose(board, Limit()) == alone
 
 
-def test_a_hook_that_promises_little_is_not_followed(tables: list[Table]) -> None:
+def test_a_hook_that_promises_little_is_not_followed(tables: list[EndgameTable]) -> None:
     hook = [table for table in tables if table.spec.formation == HOOK]
     board = Board.from_text("4096 2048 1024 2 / 512 256 8 4 / 2 4 2 8 / 4 2 4 0")
     assert TableEngine(DOWN_FIRST, ExactKnowledge(hook)).choose(board, Limit()) == DOWN_FIRST.choose(
@@ -94,54 +94,56 @@ def test_a_hook_that_promises_little_is_not_followed(tables: list[Table]) -> Non
     )
 
 
-def test_a_dead_board_has_no_move(tables: list[Table]) -> None:
+def test_a_dead_board_has_no_move(tables: list[EndgameTable]) -> None:
     assert choice(Board.from_text("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2"), tables) is None
 
 
-def test_what_cannot_be_read_is_told_and_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    assert load_all(tmp_path) == []
-    builder.build(SPECS[1], tmp_path)
+def test_what_cannot_be_read_is_logged_and_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert load_tables(tmp_path) == []
+    builder.build_table(SPECS[1], tmp_path)
     (tmp_path / f"torn{storage.SUFFIX}").write_bytes(b"nothing of the kind")
-    (table,) = load_all(tmp_path)
+    (table,) = load_tables(tmp_path)
     assert table.spec == SPECS[1]
-    assert "is no endgame table" in caplog.text
+    assert "is not an endgame table" in caplog.text
 
 
-def test_a_set_plays_where_it_knows_a_move_and_the_engine_elsewhere() -> None:
-    knowledge = DistilledKnowledge(move_set.make_set(SPECS, np.zeros(0, np.uint32), np.zeros(0, np.uint8)))
+def test_an_extract_plays_where_it_knows_a_move_and_the_engine_elsewhere() -> None:
+    knowledge = ExtractKnowledge(
+        extract_file.make_extract(SPECS, np.zeros(0, np.uint32), np.zeros(0, np.uint8))
+    )
     decision = TableEngine(DOWN_FIRST, knowledge).choose(READY, Limit())
     assert decision is not None
-    assert decision.direction is LEFT  # a goal at hand, which an empty set sees too
+    assert decision.direction is LEFT  # a goal at hand, which an empty extract sees too
     assert decision.values == {LEFT: 1.0} | dict.fromkeys(set(decision.values) - {LEFT}, 0.0)
     other = Board.from_text("2 4 8 16 / 0 0 0 0 / 0 0 0 2 / 0 0 0 0")
     assert TableEngine(DOWN_FIRST, knowledge).choose(other, Limit()) == DOWN_FIRST.choose(other, Limit())
 
 
-def test_without_tables_the_set_that_comes_along_serves_and_how_to_build_them_is_said_once(
+def test_without_tables_the_bundled_extract_serves_and_a_hint_appears_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(engine, "user_cache", lambda: tmp_path / "cache")
-    assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
-    assert caplog.text.count("`bot2048 tables build` makes all") == 1
-    assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
-    assert caplog.text.count("`bot2048 tables build` makes all") == 1
-    builder.build(SPECS[1], tmp_path)
+    assert isinstance(Library(tmp_path).knowledge(), ExtractKnowledge)
+    assert caplog.text.count("`bot2048 tables build` builds") == 1
+    assert isinstance(Library(tmp_path).knowledge(), ExtractKnowledge)
+    assert caplog.text.count("`bot2048 tables build` builds") == 1
+    builder.build_table(SPECS[1], tmp_path)
     assert isinstance(Library(tmp_path).knowledge(), ExactKnowledge)
 
 
-def test_where_nothing_can_be_written_nothing_is_said(
+def test_where_no_marker_can_be_written_no_hint_appears(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setattr(engine, "user_cache", lambda: tmp_path / "file" / "below")
-    assert isinstance(Library(tmp_path).knowledge(), DistilledKnowledge)
+    assert isinstance(Library(tmp_path).knowledge(), ExtractKnowledge)
     assert caplog.text == ""
 
 
 def test_an_engine_with_tables_plays_by_those_that_are_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    builder.build(SPECS[1], tmp_path)
+    builder.build_table(SPECS[1], tmp_path)
     monkeypatch.setenv("BOT2048_TABLES", str(tmp_path))
     decision = with_tables(spec_of("fast")).create().choose(READY, Limit(depth=1))
     assert decision is not None

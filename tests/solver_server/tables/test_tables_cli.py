@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from game2048.errors import SolverError
 from solver_server.cli.tables import tables
 from solver_server.tables import default_formations, storage
-from solver_server.tables.build.builder import build
-from solver_server.tables.extract import move_set
+from solver_server.tables.build.builder import build_table
+from solver_server.tables.extract import extract_file
 from solver_server.tables.formations import BLOCK, Formation, TableSpec
 
 SMALL = Formation("small", "##0/011/111", ("..0/.11/...", ".../01./.1."))
@@ -18,7 +18,7 @@ SMALL = Formation("small", "##0/011/111", ("..0/.11/...", ".../01./.1."))
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    build(TableSpec(SMALL, 4, slack=8), tmp_path)
+    build_table(TableSpec(SMALL, 4, slack=8), tmp_path)
     return tmp_path
 
 
@@ -75,35 +75,35 @@ def test_build_makes_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     assert run("build", "small-8", "--folder", str(tmp_path)).count(str(tmp_path)) == 1
     assert run("build", "--folder", str(tmp_path)).count(str(tmp_path)) == 2
-    made = {path.name: path.stat().st_mtime_ns for path in storage.list_files(tmp_path)}
+    made = {path.name: path.stat().st_mtime_ns for path in storage.finished_tables(tmp_path)}
     assert list(made) == ["small-16.t2048", "small-8.t2048"]
     run("build", "--folder", str(tmp_path))
-    assert {path.name: path.stat().st_mtime_ns for path in storage.list_files(tmp_path)} == made
+    assert {path.name: path.stat().st_mtime_ns for path in storage.finished_tables(tmp_path)} == made
     assert "small-8: good" in run("verify", "small", "--folder", str(tmp_path))
     with pytest.raises(SolverError, match="allow more"):
         run("build", "--memory", "0.000001", "--folder", str(tmp_path / "other"))
 
 
 def test_extract_writes_an_extract_of_the_tables_that_are_built(tmp_path: Path) -> None:
-    file = tmp_path / "mine.distilled"
+    file = tmp_path / "mine.extract"
     with pytest.raises(SolverError, match="holds no endgame tables"):
         run("extract", str(file), "--folder", str(tmp_path))
-    build(TableSpec(BLOCK, 5, slack=8, large=3, spare=2), tmp_path)
+    build_table(TableSpec(BLOCK, 5, slack=8, large=3, spare=2), tmp_path)
     arguments = ("--games", "2", "--visits", "3000", "--count", "50")
     assert "50 boards" in run("extract", str(file), "--folder", str(tmp_path), *arguments)
-    assert move_set.load(file).numbers.size == 50
+    assert extract_file.read_extract(file).numbers.size == 50
 
 
 def test_verify_compares_the_set_that_comes_along_with_the_tables_it_is_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build(TableSpec(BLOCK, 5, slack=8, large=3, spare=2), tmp_path)
-    assert "distilled" not in run("verify", "--folder", str(tmp_path))  # it is of other tables
-    file = tmp_path / "mine.distilled"
+    build_table(TableSpec(BLOCK, 5, slack=8, large=3, spare=2), tmp_path)
+    assert "extract" not in run("verify", "--folder", str(tmp_path))  # it is of other tables
+    file = tmp_path / "mine.extract"
     run("extract", str(file), "--folder", str(tmp_path), "--games", "2", "--visits", "3000", "--count", "50")
-    monkeypatch.setattr(move_set, "SHIPPED", file)
-    assert "mine.distilled: good" in run("verify", "--folder", str(tmp_path))
-    known, header = move_set.load(file), move_set.read_header(file)
-    move_set.save(file, header, known.numbers, known.moves ^ np.uint8(3))
-    with pytest.raises(SolverError, match="move 0 of the distilled set is not the best"):
+    monkeypatch.setattr(extract_file, "BUNDLED_EXTRACT", file)
+    assert "mine.extract: good" in run("verify", "--folder", str(tmp_path))
+    known, header = extract_file.read_extract(file), extract_file.read_extract_header(file)
+    extract_file.write_extract(file, header, known.numbers, known.moves ^ np.uint8(3))
+    with pytest.raises(SolverError, match="move 0 of the extract is not the best"):
         run("verify", "--folder", str(tmp_path))

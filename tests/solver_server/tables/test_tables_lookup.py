@@ -10,7 +10,7 @@ from game2048.board import Board
 from game2048.direction import DIRECTIONS, Direction
 from game2048.kernels import bitboard
 from game2048.symmetry import isomorphs
-from solver_server.tables.build.builder import Table, solve
+from solver_server.tables.build.builder import EndgameTable, solve_table
 from solver_server.tables.build.indexing import index_of
 from solver_server.tables.formations import BLOCK, FORMATIONS, HOOK, TableSpec
 from solver_server.tables.lookup import make_table_set, table_moves
@@ -20,9 +20,9 @@ ROWS = bitboard.make_row_tables()
 
 
 @pytest.fixture(scope="module")
-def tables() -> dict[str, Table]:
+def tables() -> dict[str, EndgameTable]:
     return {
-        name: solve(TableSpec(formation, 4, slack=8, large=2, spare=3))
+        name: solve_table(TableSpec(formation, 4, slack=8, large=2, spare=3))
         for name, formation in FORMATIONS.items()
     }
 
@@ -33,7 +33,7 @@ def board_of(large: list[int], moving: dict[int, int], cells: tuple[int, ...] = 
     return Board(4, 4, bytes(exponents.get(cell, 0) for cell in range(16)))
 
 
-def moves_of(board: Board, *tables: Table) -> dict[Direction, int] | None:
+def moves_of(board: Board, *tables: EndgameTable) -> dict[Direction, int] | None:
     """The values of all directions, or ``None`` where no table is to be followed."""
     values, scratch = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
     best = table_moves(bitboard.from_board(board), ROWS, make_table_set(tables), scratch, values)
@@ -43,7 +43,7 @@ def moves_of(board: Board, *tables: Table) -> dict[Direction, int] | None:
     return {direction: int(values[direction.index]) for direction in DIRECTIONS}
 
 
-def value_of(board: Board, table: Table) -> int:
+def value_of(board: Board, table: EndgameTable) -> int:
     """What a table says of an afterstate; 0 if it does not keep it."""
     moving = sum(board.cells[cell] << (4 * cell) for cell in table.spec.formation.moving)
     index = index_of(np.uint64(moving), table.index)
@@ -51,7 +51,9 @@ def value_of(board: Board, table: Table) -> int:
 
 
 @pytest.mark.parametrize("name", FORMATIONS)
-def test_each_direction_has_the_value_of_the_board_it_leads_to(name: str, tables: dict[str, Table]) -> None:
+def test_each_direction_has_the_value_of_the_board_it_leads_to(
+    name: str, tables: dict[str, EndgameTable]
+) -> None:
     table = tables[name]
     locked, moving_cells = table.spec.formation.locked, table.spec.formation.moving
     is_goal = BruteForce(table.spec).is_goal
@@ -78,7 +80,7 @@ def test_each_direction_has_the_value_of_the_board_it_leads_to(name: str, tables
     assert 20 < found < 580
 
 
-def test_all_images_of_a_board_get_the_same_move(tables: dict[str, Table]) -> None:
+def test_all_images_of_a_board_get_the_same_move(tables: dict[str, EndgameTable]) -> None:
     board = board_of([14, 13, 12, 11, 10, 9], {8: 4, 9: 3, 15: 1, 14: 2, 11: 2})
     values = moves_of(board, tables["block"])
     assert values is not None
@@ -103,14 +105,14 @@ def test_all_images_of_a_board_get_the_same_move(tables: dict[str, Table]) -> No
     ],
 )
 def test_boards_that_do_not_fit_have_no_move(
-    tables: dict[str, Table], large: list[int], moving: dict[int, int], why: str
+    tables: dict[str, EndgameTable], large: list[int], moving: dict[int, int], why: str
 ) -> None:
     small = {13: 1, 14: 2}
     assert moves_of(board_of([9, 8, 7, 6, 10, 5], small), tables["block"]) is not None
     assert moves_of(board_of(large, small | moving), tables["block"]) is None, why
 
 
-def test_a_smaller_anchor_has_a_nearer_goal(tables: dict[str, Table]) -> None:
+def test_a_smaller_anchor_has_a_nearer_goal(tables: dict[str, EndgameTable]) -> None:
     # With 32 the smallest large tile the chain is 16, 8, 4, 4; with 16 it is 8, 4, 2, 2.
     chain = {8: 3, 9: 2, 14: 1, 3: 3, 7: 2, 11: 1}
     near, far = board_of([9, 8, 7, 6, 10, 4], chain), board_of([9, 8, 7, 6, 10, 5], chain)
@@ -121,14 +123,14 @@ def test_a_smaller_anchor_has_a_nearer_goal(tables: dict[str, Table]) -> None:
     assert far_values[UP] == value_of(far.slide(UP).afterstate, tables["block"]) < CERTAIN
 
 
-def test_above_its_largest_top_a_table_serves_too(tables: dict[str, Table]) -> None:
+def test_above_its_largest_top_a_table_serves_too(tables: dict[str, EndgameTable]) -> None:
     small = {8: 4, 13: 1, 14: 2}
     one = moves_of(board_of([9, 8, 7, 6, 10, 5], small), tables["block"])
     assert one is not None
     assert one == moves_of(board_of([14, 12, 11, 10, 13, 9], small), tables["block"])
 
 
-def test_the_hook_is_followed_first_where_it_promises_enough(tables: dict[str, Table]) -> None:
+def test_the_hook_is_followed_first_where_it_promises_enough(tables: dict[str, EndgameTable]) -> None:
     board = board_of([14, 13, 12, 11, 10], {6: 4, 7: 3, 15: 1, 14: 2}, HOOK.locked)
     assert moves_of(board, *tables.values()) == moves_of(board, tables["hook"])
     assert tables["hook"].spec.formation.trusted > tables["block"].spec.formation.trusted
@@ -140,7 +142,7 @@ def test_an_empty_set_knows_nothing() -> None:
     assert table_moves(board, ROWS, make_table_set(()), values.copy(), values) == -1
 
 
-def test_a_board_in_no_order_has_no_move(tables: dict[str, Table]) -> None:
+def test_a_board_in_no_order_has_no_move(tables: dict[str, EndgameTable]) -> None:
     board = Board.from_text("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 .")
     assert moves_of(board, *tables.values()) is None
     assert {BLOCK, HOOK} == {table.spec.formation for table in tables.values()}

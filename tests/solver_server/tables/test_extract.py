@@ -1,4 +1,4 @@
-"""A distilled set says what its tables say, of the boards that it has, and nothing of others."""
+"""An extract has the moves of its tables for its boards, and nothing for others."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from solver_server.engine import Limit
 from solver_server.engines import default_for_play, spec_of
 from solver_server.tables import storage
 from solver_server.tables.build import builder
-from solver_server.tables.build.builder import Table, solve
-from solver_server.tables.extract import extractor, move_set
-from solver_server.tables.extract.move_set import DistilledSet, distilled_move, make_numbering, number_of
+from solver_server.tables.build.builder import EndgameTable, solve_table
+from solver_server.tables.extract import extract_file, extractor
+from solver_server.tables.extract.extract_file import Extract, extract_move, make_numbering, number_in_extract
 from solver_server.tables.formations import BLOCK, HOOK, TableSpec
 from solver_server.tables.lookup import image_moves, make_table_set
 from solver_server.tables.matching import make_fits, order_of, top_of
-from solver_server.tables.verification import check_set
+from solver_server.tables.verification import check_extract
 
 UP, RIGHT, DOWN, LEFT = (direction.index for direction in DIRECTIONS)
 ROWS = bitboard.make_row_tables()
@@ -36,13 +36,13 @@ Made = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]
 
 
 @pytest.fixture(scope="module")
-def tables() -> list[Table]:
-    return [solve(spec) for spec in SPECS]
+def tables() -> list[EndgameTable]:
+    return [solve_table(spec) for spec in SPECS]
 
 
 @pytest.fixture(scope="module")
-def made(tables: list[Table]) -> Made:
-    return extractor.distil(tables, games=3, visits=60_000, count=3_000, seed=5, log2_slots=17)
+def made(tables: list[EndgameTable]) -> Made:
+    return extractor.find_most_met(tables, games=3, visits=60_000, count=3_000, seed=5, log2_slots=17)
 
 
 def board_numbered(number: int, specs: tuple[TableSpec, ...] = SPECS) -> np.uint64:
@@ -70,16 +70,16 @@ def test_boards_are_numbered_by_formation_and_moving_tiles() -> None:
     assert list(numbering.firsts) == [0, 7 * 8 * 7 * 7**4 * 6**4]
     # A 4 on cell 7, which counts 7 · 8, and a 2 on cell 11, which counts 7 · 8 · 7 · 7³.
     board = np.uint64((2 << 28) | (1 << 44) | 0x00FE_0DCB)
-    assert number_of(board, 0, numbering) == 2 * 56 + 392 * 343
-    assert number_of(board_numbered(1_500_000_000, FULL_SIZE), 1, numbering) == 1_500_000_000
+    assert number_in_extract(board, 0, numbering) == 2 * 56 + 392 * 343
+    assert number_in_extract(board_numbered(1_500_000_000, FULL_SIZE), 1, numbering) == 1_500_000_000
 
 
 def test_a_set_that_would_not_fit_32_bits_is_refused() -> None:
-    with pytest.raises(SolverError, match="are too many for a distilled set"):
+    with pytest.raises(SolverError, match="are too many for an extract"):
         make_numbering(make_fits((TableSpec(HOOK, 9), TableSpec(BLOCK, 9))))
 
 
-def test_every_move_is_the_best_by_the_tables(tables: list[Table], made: Made) -> None:
+def test_every_move_is_the_best_by_the_tables(tables: list[EndgameTable], made: Made) -> None:
     numbers, moves = made
     assert numbers.size == 3_000
     assert (np.diff(numbers.astype(np.int64)) > 0).all()
@@ -96,9 +96,9 @@ def test_every_move_is_the_best_by_the_tables(tables: list[Table], made: Made) -
     assert len(seen) == 4
 
 
-def test_a_set_is_checked_against_its_tables(tables: list[Table], made: Made) -> None:
+def test_a_set_is_checked_against_its_tables(tables: list[EndgameTable], made: Made) -> None:
     numbers, moves = made
-    check_set(move_set.make_set(SPECS, numbers, moves), tables)
+    check_extract(extract_file.make_extract(SPECS, numbers, moves), tables)
     known = make_table_set(tables)
     values = np.zeros(4, dtype=np.int64)
     for place in (0, numbers.size // 2, numbers.size - 1):
@@ -108,28 +108,28 @@ def test_a_set_is_checked_against_its_tables(tables: list[Table], made: Made) ->
         worse = int(np.flatnonzero(values < best)[0])
         wrong = moves.copy()
         wrong[place // 4] ^= (move_at(moves, place) ^ worse) << (2 * (place % 4))
-        with pytest.raises(SolverError, match=f"move {place:,} of the distilled set is not the best"):
-            check_set(move_set.make_set(SPECS, numbers, wrong), tables)
+        with pytest.raises(SolverError, match=f"move {place:,} of the extract is not the best"):
+            check_extract(extract_file.make_extract(SPECS, numbers, wrong), tables)
 
 
 def known_firsts() -> list[int]:
     return [int(first) for first in make_numbering(make_fits(SPECS)).firsts]
 
 
-def test_boards_met_most_are_kept_first(tables: list[Table], made: Made) -> None:
-    few, _ = extractor.distil(tables, games=3, visits=60_000, count=200, seed=5, log2_slots=17)
+def test_boards_met_most_are_kept_first(tables: list[EndgameTable], made: Made) -> None:
+    few, _ = extractor.find_most_met(tables, games=3, visits=60_000, count=200, seed=5, log2_slots=17)
     assert set(few) < set(made[0])
     assert few.size == 200
 
 
 def test_a_set_answers_in_every_image(made: Made) -> None:
-    known = move_set.make_set(SPECS, *made)
+    known = extract_file.make_extract(SPECS, *made)
     asked = 0
     for place in range(0, made[0].size, 50):
         image = board_numbered(int(made[0][place]))
         answers = set()
         for turn in range(IMAGES):
-            move = distilled_move(image, ROWS, known)
+            move = extract_move(image, ROWS, known)
             answers.add(int(IMAGE_DIRECTIONS[turn, move]) if move >= 0 else -1)
             image = np.uint64(next_image(image, turn))
         assert -1 not in answers
@@ -137,73 +137,75 @@ def test_a_set_answers_in_every_image(made: Made) -> None:
     assert asked > 40
 
 
-def empty_set() -> DistilledSet:
-    return move_set.make_set(SPECS, np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8))
+def empty_set() -> Extract:
+    return extract_file.make_extract(SPECS, np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8))
 
 
 def test_a_goal_at_hand_needs_no_set() -> None:
     # 16 · 8 · 4 · 4 below the block; left brings the upper 4 beside the 8.
     board = Board.from_text("4096 2048 1024 0 / 512 256 32 0 / 16 8 0 4 / 4 2 0 4")
-    assert distilled_move(bitboard.from_board(board), ROWS, empty_set()) == LEFT
+    assert extract_move(bitboard.from_board(board), ROWS, empty_set()) == LEFT
 
 
 def test_of_what_is_not_in_it_a_set_says_nothing(made: Made) -> None:
-    known = move_set.make_set(SPECS, *made)
-    assert distilled_move(np.uint64(0x1234), ROWS, known) == -1
+    known = extract_file.make_extract(SPECS, *made)
+    assert extract_move(np.uint64(0x1234), ROWS, known) == -1
     # Without moving tiles there is no goal at hand, and play never meets such a board: two tiles spawn first.
     bare = board_numbered(0)
     assert 0 not in made[0]
-    assert distilled_move(bare, ROWS, known) == -1
+    assert extract_move(bare, ROWS, known) == -1
     in_it = board_numbered(int(made[0][0]))
-    assert distilled_move(in_it, ROWS, known) >= 0
-    assert distilled_move(in_it, ROWS, empty_set()) == -1
+    assert extract_move(in_it, ROWS, known) >= 0
+    assert extract_move(in_it, ROWS, empty_set()) == -1
 
 
 def test_a_file_holds_the_set(tmp_path: Path, made: Made) -> None:
-    path = tmp_path / "some.distilled"
-    tables_told = [storage.header_of(spec, 1) for spec in SPECS]
-    move_set.save(path, move_set.DistilledHeader(tables=tables_told, games=3, visits=60_000, seed=5), *made)
-    known = move_set.load(path)
+    path = tmp_path / "some.extract"
+    tables_told = [storage.table_header(spec, 1) for spec in SPECS]
+    extract_file.write_extract(
+        path, extract_file.ExtractHeader(tables=tables_told, games=3, visits=60_000, seed=5), *made
+    )
+    known = extract_file.read_extract(path)
     assert np.array_equal(known.numbers, made[0])
     assert np.array_equal(known.moves, made[1])
     whole = path.read_bytes()
     path.write_bytes(whole[:-7] + bytes([whole[-7] ^ 1]) + whole[-6:])
     with pytest.raises(SolverError, match="is damaged: its SHA-256"):
-        move_set.load(path)
-    header, _ = array_file.read_array_header(tmp_path / "some.distilled")
+        extract_file.read_extract(path)
+    header, _ = array_file.read_array_header(tmp_path / "some.extract")
     for text, told in (
-        (header.replace(b'"count":3000', b'"count":3001'), "has not the size of 3001 bytes"),
-        (header.replace(b'"kind":"distilled"', b'"kind":"weights"'), "is no distilled set"),
+        (header.replace(b'"count":3000', b'"count":3001'), "a stream has 3000 bytes; expected 3001"),
+        (header.replace(b'"kind":"distilled"', b'"kind":"weights"'), "is not an extract"),
         (header.replace(b'"lengths":[', b'"lengths":[1,'), "its streams do not add up"),
     ):
         array_file.write_array(path, text, np.frombuffer(whole[4096:], dtype=np.uint8))
         with pytest.raises(SolverError, match=told):
-            move_set.load(path)
+            extract_file.read_extract(path)
 
 
-def test_without_a_table_taken_up_there_is_nothing_to_distil(tables: list[Table]) -> None:
-    with pytest.raises(SolverError, match="in 0 games no table was taken up"):
-        extractor.distil(tables, games=0, visits=10, count=10)
+def test_without_a_table_taken_up_there_is_nothing_to_extract(tables: list[EndgameTable]) -> None:
+    with pytest.raises(SolverError, match="none of 0 games entered a table"):
+        extractor.find_most_met(tables, games=0, visits=10, count=10)
 
 
-def test_tables_on_disk_are_distilled_into_a_file(tmp_path: Path) -> None:
+def test_tables_on_disk_are_extracted_into_a_file(tmp_path: Path) -> None:
     for spec in SPECS:
-        builder.build(spec, tmp_path)
-    built = [builder.load(path) for path in storage.list_files(tmp_path)]
+        builder.build_table(spec, tmp_path)
+    built = [builder.load_table(path) for path in storage.finished_tables(tmp_path)]
     told: list[int] = []
-    kept = extractor.distil_into(
-        tmp_path / "out.distilled", built, games=2, visits=5_000, count=100, advance=told.append
+    kept = extractor.write_most_met(
+        tmp_path / "out.extract", built, games=2, visits=5_000, count=100, advance=told.append
     )
     assert kept == 100
     assert sum(told) == 5_000
-    header = move_set.read_header(tmp_path / "out.distilled")
+    header = extract_file.read_extract_header(tmp_path / "out.extract")
     assert [table.sha256 for table in header.tables] == [table.sha256 for table in built]
     assert (header.count, header.games, header.visits) == (100, 2, 5_000)
 
 
 def test_the_set_that_comes_with_the_project_plays_by_its_rules() -> None:
-    known = move_set.load()
-    assert move_set.SHIPPED.stat().st_size <= 10_000_000
+    known = extract_file.read_extract()
+    assert extract_file.BUNDLED_EXTRACT.stat().st_size <= 10_000_000
     assert known.numbers.size > 1_000_000
     assert (np.diff(known.numbers.astype(np.int64)) > 0).all()
     for place in np.random.default_rng(1).integers(0, known.numbers.size, 2_000):
@@ -220,7 +222,7 @@ def test_the_strongest_engine_plays_by_it_where_no_tables_are_built(
 ) -> None:
     monkeypatch.setenv("BOT2048_TABLES", str(tmp_path))
     (tmp_path / "torn.t2048").write_bytes(b"nothing of the kind")
-    known = move_set.load()
+    known = extract_file.read_extract()
     agent = spec_of(default_for_play()).create()
     for place in (0, known.numbers.size // 2, known.numbers.size - 1):
         board = board_numbered(int(known.numbers[place]), FULL_SIZE)
