@@ -14,7 +14,7 @@ from game2048.kernels import bitboard, grid
 from game2048.size import STANDARD_SIZE
 from solver_server.tables import storage
 from solver_server.tables.build.induction import CERTAIN
-from solver_server.tables.engine import load_all
+from solver_server.tables.engine import load_tables
 from solver_server.tables.lookup import best_image, make_table_set, table_moves
 from solver_server.tables.matching import order_of
 
@@ -51,8 +51,8 @@ class EndgameTables:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        folder = folder or storage.folder()
-        self._tables = load_all(folder)  # keep: the set has only the addresses of their memory
+        folder = folder or storage.tables_folder()
+        self._tables = load_tables(folder)  # keep: the set has only the addresses of their memory
         if not self._tables:
             raise SolverError(f"{folder} has no endgame tables; build them with `bot2048 tables build`")
         self.names = tuple(table.spec.name for table in self._tables)

@@ -31,7 +31,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BOT2048_TABLES", str(tmp_path / "tables"))
     write_games("data/games.parquet", [arrays_of(worked_game())])
-    builder.build(TableSpec(BLOCK, 4, slack=8, large=2, spare=3), tmp_path / "tables")
+    builder.build_table(TableSpec(BLOCK, 4, slack=8, large=2, spare=3), tmp_path / "tables")
     with serve_demo() as page, server_process("--engine", "order") as server:
         yield {
             "https://example.org/2048": page,

@@ -21,7 +21,7 @@ ORDINARY = Board.from_text("2 4 8 16 / . . 2 4 / . . . 2 / . . . .")
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> bot2048.EndgameTables:
     folder = tmp_path_factory.mktemp("tables")
-    builder.build(TableSpec(BLOCK, 4, slack=8, large=2, spare=3), folder)
+    builder.build_table(TableSpec(BLOCK, 4, slack=8, large=2, spare=3), folder)
     return bot2048.open_tables(folder)
 
 
