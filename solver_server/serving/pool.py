@@ -150,7 +150,10 @@ class EnginePool:
             return True
         for job in self._jobs.copy():
             job.stop()
-        _, unfinished = await asyncio.wait(running, timeout=grace)
+        finished, unfinished = await asyncio.wait(running, timeout=grace)
+        for future in finished:
+            if not future.cancelled():
+                future.exception()  # whoever asked for the search learns of it; this one is a second view
         for future in unfinished:
             future.cancel()
         return not unfinished
