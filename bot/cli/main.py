@@ -10,6 +10,7 @@ from command_line.command import CONTEXT_SETTINGS, LazyProgram, log_to_stderr
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "play": ("bot.cli.play:play", "Play", "Play games on the page at URL and record them."),
     "demo": ("bot.cli.play:demo", "Play", "Play on the demo page of this package; needs no network."),
+    "window": ("bot.cli.window:window", "Play", "Play 2048 in a window, or watch an engine play it."),
     "harvest": (
         "bot.cli.harvest:harvest",
         "Play",

@@ -1,0 +1,193 @@
+"""The engine of the window: a solver server, asked by a thread of its own, so that drawing never waits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import threading
+from asyncio import CancelledError
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from bot.client import SolverClient
+from bot.own_server import OwnServer
+from game2048.board import Board
+from game2048.direction import Direction
+from game2048.errors import Error2048
+from game2048.size import Size
+from game2048.solver_options import SolverOptions
+from game2048.spawn import Spawner
+from game2048.wire import DecisionMessage
+
+_STOP_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The engine's answer for a board.
+
+    Attributes:
+        board: that was asked about.
+        direction: the move; ``None`` where the game is over.
+        values: the engine's value of each legal direction.
+        elapsed_ms: time of the search.
+        depth: of the search, in the engine's own unit.
+        engine: the name of the engine.
+    """
+
+    board: Board
+    direction: Direction | None
+    values: dict[Direction, float]
+    elapsed_ms: float
+    depth: int
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The engine could not answer.
+
+    Attributes:
+        reason: one sentence.
+    """
+
+    reason: str
+
+
+Answer = Choice | Failure
+
+
+class SolverThread:
+    """Asks a solver server about one board at a time; the last question replaces the one before.
+
+        with SolverThread(options, size) as solver:
+            solver.ask(board)
+            answer = solver.wait(0.01)
+
+    Args:
+        options: the engine, and the server that has it. Without a server, one is started; it ends with the
+            thread.
+        size: of the boards; a first board of it warms the engine up.
+    """
+
+    def __init__(self, options: SolverOptions, size: Size) -> None:
+        self._options = options
+        self._warm_up = Spawner(0).start(*size)
+        self._answers: queue.SimpleQueue[tuple[int, Answer]] = queue.SimpleQueue()
+        self._ticket = 0
+        self._loop = asyncio.new_event_loop()
+        self._questions: asyncio.Queue[tuple[int, Board]] = asyncio.Queue()
+        self._serving: asyncio.Task[None] | None = None
+        self._current: asyncio.Task[Answer] | None = None
+        self._thread = threading.Thread(target=self._run, name="solver", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._call(self._stop)
+        self._thread.join(_STOP_SECONDS)
+
+    def ask(self, board: Board) -> None:
+        """Ask about a board. An earlier question that is not answered yet is withdrawn."""
+        self._ticket += 1
+        self._send((self._ticket, board))
+
+    def withdraw(self) -> None:
+        """Want no answer to what was asked before."""
+        self._ticket += 1
+
+    def wait(self, seconds: float) -> Answer | None:
+        """Return the answer to the last question, waiting up to so many seconds; else ``None``."""
+        while True:
+            try:
+                ticket, answer = self._answers.get(timeout=max(seconds, 1e-4))
+            except queue.Empty:
+                return None
+            if ticket == self._ticket:
+                return answer
+            seconds = 0.0  # what is left in the queue is there already
+
+    def _send(self, question: tuple[int, Board]) -> None:
+        def put() -> None:
+            self._questions.put_nowait(question)
+            if self._current is not None:
+                self._current.cancel()
+
+        self._call(put)
+
+    def _call(self, function: Callable[[], None]) -> None:
+        """Call a function in the thread, if its loop has not ended."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function)
+
+    def _stop(self) -> None:
+        if self._serving is not None:
+            self._serving.cancel()
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner, contextlib.suppress(CancelledError):
+            runner.run(self._serve())
+
+    async def _serve(self) -> None:
+        """Answer questions until cancelled."""
+        self._serving = asyncio.current_task()
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(self._end_search)
+            client = await self._begin(stack)
+            while True:
+                question = await self._questions.get()
+                while not self._questions.empty():
+                    question = self._questions.get_nowait()
+                ticket, board = question
+                if isinstance(client, Failure):
+                    client = await self._begin(stack)
+                if isinstance(client, Failure):
+                    self._answers.put((ticket, client))
+                    continue
+                self._current = asyncio.create_task(self._choose(client, board))
+                await asyncio.wait({self._current})
+                if not self._current.cancelled():
+                    self._answers.put((ticket, self._current.result()))
+                self._current = None
+
+    async def _end_search(self) -> None:
+        if self._current is not None:
+            self._current.cancel()
+            await asyncio.wait({self._current})
+
+    async def _begin(self, stack: contextlib.AsyncExitStack) -> SolverClient | Failure:
+        options = self._options
+        try:
+            if options.server is not None:
+                client = SolverClient(options.server, token=options.token)
+            else:
+                own = await stack.enter_async_context(OwnServer(options.arguments()))
+                client = SolverClient(own.ensure_running)
+            stack.push_async_callback(client.close)
+            await client.connect()
+            # The first answer of a board's size may have to wait for kernels: that is not a decision's time.
+            warmed = await self._choose(client, self._warm_up)
+        except Error2048 as error:
+            return Failure(str(error))
+        return warmed if isinstance(warmed, Failure) else client
+
+    async def _choose(self, client: SolverClient, board: Board) -> Answer:
+        options = self._options
+        try:
+            answer = await client.choose(
+                board, engine=options.engine, depth=options.depth, time_ms=options.time_ms
+            )
+        except Error2048 as error:
+            return Failure(str(error))
+        if not isinstance(answer, DecisionMessage):
+            return Choice(board, None, {}, 0.0, 0, options.engine or "")
+        values = {Direction.parse(name): value for name, value in answer.values.items()}
+        direction = Direction.parse(answer.direction)
+        return Choice(board, direction, values, answer.elapsed_ms, answer.depth, answer.engine)
