@@ -26,6 +26,7 @@ from bot.solver_connection import (
 from game2048.board import Board
 from game2048.direction import DIRECTIONS, Direction
 from game2048.errors import SolverError, SolverRefusedError
+from game2048.solver_options import SolverOptions
 from game2048.wire import (
     Cancel,
     Choose,
@@ -40,7 +41,7 @@ from game2048.wire import (
 )
 from game2048.wire_frames import GAME_OVER, PackedDirections, PackedRequest, encode_boards, pack_boards
 
-__all__ = ["ClientPatience", "SolverClient", "UrlSource"]
+__all__ = ["ClientPatience", "SolverClient", "UrlSource", "client_for"]
 
 log = logging.getLogger(__name__)
 
@@ -350,6 +351,17 @@ class SolverClient:
             f"cannot reach the solver server {self._url}: {reason}; "
             "start one with `bot2048 serve`, or check the address"
         )
+
+
+def client_for(solver: SolverOptions, source: str | UrlSource) -> SolverClient:
+    """Return a client with the access and the patience that a command was given.
+
+    Args:
+        solver: the options of the command.
+        source: where the server is.
+    """
+    patience = ClientPatience(outage=solver.server_patience)
+    return SolverClient(source, token=solver.token, ca=solver.ca, patience=patience)
 
 
 def _one(board: Board, engine: str | None, depth: int | None, time_ms: float | None) -> Encoder:

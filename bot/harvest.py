@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.client import SolverClient
+from bot.client import client_for
 from bot.options import rate_for
 from bot.own_server import OwnServer
 from bot.player import GamePlayer, Goal, Progress, Solver
@@ -267,7 +267,7 @@ async def real_tabs_and_solvers(options: TabOptions) -> AsyncIterator[tuple[Open
         @asynccontextmanager
         async def open_solver() -> AsyncIterator[tuple[Solver, Callable[[Board], str]]]:
             source = own.ensure_running if solver.server is None else solver.server
-            async with SolverClient(source, token=solver.token) as client:
+            async with client_for(solver, source) as client:
 
                 async def ask(board: Board) -> DecisionMessage | GameOver:
                     return await client.choose(

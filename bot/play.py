@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from bot.client import SolverClient
+from bot.client import SolverClient, client_for
 from bot.options import GameSummary, PlayOptions, SolverOptions
 from bot.own_server import OwnServer
 from bot.player import GamePlayer, KeyIgnoredError, Progress
@@ -104,9 +104,9 @@ async def _opened(options: PlayOptions) -> AsyncIterator[tuple[SolverClient, Liv
 
         async def solver() -> SolverClient:
             if options.solver.server is not None:
-                return SolverClient(options.solver.server, token=options.solver.token)
+                return client_for(options.solver, options.solver.server)
             own = await stack.enter_async_context(OwnServer(options.solver.arguments()))
-            return SolverClient(own.ensure_running)
+            return client_for(options.solver, own.ensure_running)
 
         site = None if options.site is None else read_profile(options.site)
         try:

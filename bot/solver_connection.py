@@ -21,6 +21,7 @@ from websockets.exceptions import (
 
 from game2048.errors import SolverError, SolverRefusedError, WireError
 from game2048.net import authorization, is_loopback
+from game2048.solver_options import SERVER_PATIENCE
 from game2048.wire import (
     MAX_MESSAGE_BYTES,
     PROTOCOL_VERSION,
@@ -53,7 +54,7 @@ class ClientPatience:
 
     connect: float = 10.0
     answer: float = 300.0
-    outage: float = 30.0
+    outage: float = SERVER_PATIENCE
     first_delay: float = 0.1
     longest_delay: float = 3.0
     ping: float = 20.0
@@ -83,7 +84,7 @@ class ClientAccess:
                 context.load_verify_locations(self.ca)
             except (OSError, ssl.SSLError) as error:
                 raise SolverError(
-                    f"certificate file {self.ca} cannot be read ({error}); expected certificates in PEM form"
+                    f"certificate file {self.ca} is not usable ({error}); expected certificates in PEM form"
                 ) from error
         return context
 
@@ -194,8 +195,8 @@ async def _connected(url: str, access: ClientAccess, patience: ClientPatience) -
         raise _refused(url, error) from error
     except ssl.SSLCertVerificationError as error:
         raise SolverError(
-            f"the certificate of {url} is not trusted ({error.verify_message}); give the file of the "
-            "authority that signed it (--server-ca), or a name that the certificate is for"
+            f"the certificate of {url} is not trusted ({error.verify_message}); try --ca with the file "
+            "of the authority that signed it, or an address that the certificate names"
         ) from error
     except (ssl.SSLError, InvalidHandshake, InvalidProxy, ImportError) as error:  # the last: no SOCKS
         if isinstance(error, InvalidMessage):  # it closed the connection half-way, as when it stops

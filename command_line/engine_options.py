@@ -11,7 +11,7 @@ import click
 from command_line.gather import gather
 from command_line.types import EngineName
 from game2048.engine_names import DEFAULT_FOR_PLAY, ENGINE_NAMES, NETWORK_ENGINE, default_in_words
-from game2048.solver_options import SolverOptions
+from game2048.solver_options import SERVER_PATIENCE, SolverOptions
 
 SECTION = "Engine"
 MAX_SEARCH_THREADS = 64
@@ -33,7 +33,7 @@ def solver_options(
         engines: names that --engine takes, unless a server is asked; looked up when the command runs.
         aliases: other names that it takes.
         default_depth: the depth where none is given, for the help.
-        remote: whether --server and --token are offered.
+        remote: whether a server may choose: --server, --token, --ca, --server-patience.
     """
     options = {
         "engine": click.option(
@@ -81,10 +81,24 @@ def solver_options(
             click.option(
                 "--server",
                 metavar="URL",
-                help="Address of a running solver server, ws://HOST:PORT. [default: start one for this run]",
+                help="Address of a running solver server, ws://HOST:PORT or wss://HOST:PORT. "
+                "[default: start one for this run]",
             ),
             click.option(
                 "--token", envvar="BOT2048_TOKEN", show_envvar=True, help="Access token of that server."
+            ),
+            click.option(
+                "--ca",
+                type=click.Path(exists=True, dir_okay=False, path_type=Path),
+                metavar="FILE",
+                help="Certificates to trust (PEM), besides the system's, for wss://.",
+            ),
+            click.option(
+                "--server-patience",
+                type=click.FloatRange(0, 86_400),
+                default=SERVER_PATIENCE,
+                show_default=True,
+                help="Seconds to wait for a solver server that is lost; then the game is recorded and ends.",
             ),
         ]
 
@@ -114,6 +128,8 @@ def _check(solver: SolverOptions, engines: tuple[str, ...]) -> None:
                     f"{option} belongs to the server: give it to `bot2048 serve`, not beside --server"
                 )
         return
+    if solver.ca is not None:
+        raise click.UsageError("--ca is for a server at wss://; add --server")
     if solver.engine is not None and solver.engine not in engines:
         raise click.BadParameter(
             f"{solver.engine!r} is not an engine; expected one of {', '.join(engines)}", param_hint="--engine"

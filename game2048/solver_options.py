@@ -8,6 +8,9 @@ from pathlib import Path
 from game2048.board import Board
 from game2048.wire import Hello
 
+SERVER_PATIENCE = 30.0
+"""Seconds for which a client waits for a solver server that is lost, unless told otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class SolverOptions:
@@ -22,6 +25,8 @@ class SolverOptions:
         tables: whether every engine uses endgame tables.
         server: address of a running solver server; ``None`` for an engine of our own.
         token: access token of that server.
+        ca: file of certificates to trust besides the system's, for ``wss://``.
+        server_patience: seconds to wait for a solver server that is lost.
     """
 
     engine: str | None = None
@@ -32,6 +37,8 @@ class SolverOptions:
     tables: bool = False
     server: str | None = None
     token: str | None = None
+    ca: Path | None = None
+    server_patience: float = SERVER_PATIENCE
 
     def arguments(self) -> list[str]:
         """Return arguments of ``bot2048 serve`` for a server that loads this engine first."""

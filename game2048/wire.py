@@ -79,10 +79,10 @@ class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
     """The first message of the server on every connection.
 
     Attributes:
-        protocol: `PROTOCOL_VERSION`.
+        protocol: the version of the protocol.
         server: name and version of the program.
         engines: the engines on offer.
-        default_engine: the engine for requests that name none and whose board it plays.
+        default_engine: the engine for requests that name none, if it plays their board.
         min_side: the fewest rows or columns of a board.
         max_side: the most.
         max_time_ms: the greatest ``time_ms`` that the server takes.
@@ -145,15 +145,16 @@ class Choose(msgspec.Struct, frozen=True, tag="choose", tag_field="type"):
 
 
 class ChooseMany(msgspec.Struct, frozen=True, tag="choose_many", tag_field="type"):
-    """Ask for the moves of many boards.
+    """Ask for the moves of many boards. Fields that are left out take the server's defaults.
 
     Attributes:
-        id: see `Choose`.
-        boards: up to `MAX_BOARDS` boards, each as in `Choose`.
-        engine: see `Choose`; one engine plays all boards.
-        depth: see `Choose`, for each board.
-        time_ms: see `Choose`, for each board.
-        deadline_ms: see `Choose`, for all boards together.
+        id: the answer carries it.
+        boards: 1 to `max_boards` boards of face values, row by row.
+        engine: the name of the engine that plays all boards.
+        depth: how deep to search each board, in the engine's own count.
+        time_ms: how long to search each board, in milliseconds.
+        deadline_ms: milliseconds from the arrival of the request after which the answer is of no use; the
+            server then breaks off the search and answers ``deadline_passed``.
     """
 
     id: RequestId
@@ -168,6 +169,9 @@ class Cancel(msgspec.Struct, frozen=True, tag="cancel", tag_field="type"):
     """Withdraw the requests with an ``id``.
 
     A request that is not answered yet is answered ``cancelled``. The message itself gets no answer.
+
+    Attributes:
+        id: that of the requests.
     """
 
     id: RequestId
@@ -212,7 +216,11 @@ class Directions(msgspec.Struct, frozen=True, tag="directions", tag_field="type"
 
 
 class GameOver(msgspec.Struct, frozen=True, tag="game_over", tag_field="type"):
-    """No direction changes the board of the request."""
+    """No direction changes the board of the request.
+
+    Attributes:
+        id: that of the request.
+    """
 
     id: RequestId
 
@@ -222,7 +230,7 @@ class ErrorMessage(msgspec.Struct, frozen=True, tag="error", tag_field="type"):
 
     Attributes:
         id: the ``id`` of the request, ``None`` where the server could not read it.
-        code: short and stable, for programs (`ErrorCode`).
+        code: short and stable, for programs; docs/protocol.md lists the codes.
         message: a sentence, for people.
     """
 
@@ -335,6 +343,8 @@ def _decode(decoder: msgspec.json.Decoder[T], raw: bytes, envelope: _Envelope) -
         raise WireError(
             "bad_request", f"the message is not of the protocol: {error}", _id_of(envelope)
         ) from error
+    except UnicodeDecodeError as error:  # in a field that the envelope does not have
+        raise WireError("bad_json", f"the message is not JSON: {error}", _id_of(envelope)) from error
 
 
 def _id_of(envelope: _Envelope) -> RequestId | None:

@@ -26,7 +26,15 @@ _BOARD_BYTES = 8
 
 
 class PackedRequest(msgspec.Struct, frozen=True, tag="choose_many", tag_field="type"):
-    """The line of a request; see `game2048.wire.ChooseMany`."""
+    """The line of a request for many packed boards, which follow it: 8 bytes a board.
+
+    Attributes:
+        id: the answer carries it.
+        engine: the name of the engine that plays all boards.
+        depth: how deep to search each board, in the engine's own count.
+        time_ms: how long to search each board, in milliseconds.
+        deadline_ms: milliseconds from the arrival of the request after which the answer is of no use.
+    """
 
     id: RequestId
     engine: str | None = None
@@ -36,7 +44,13 @@ class PackedRequest(msgspec.Struct, frozen=True, tag="choose_many", tag_field="t
 
 
 class PackedAnswer(msgspec.Struct, frozen=True, tag="directions", tag_field="type"):
-    """The line of an answer; see `game2048.wire.Directions`."""
+    """The line of the answer to packed boards; the directions follow it: one byte a board.
+
+    Attributes:
+        id: that of the request.
+        engine: the name of the engine.
+        elapsed_ms: time from the first search to the last, without transport.
+    """
 
     id: RequestId
     engine: str

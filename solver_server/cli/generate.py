@@ -209,8 +209,8 @@ def generate(ctx: click.Context, options: DatasetOptions, solver: SolverOptions,
     if options.card:
         check_card(options.output.parent, force=options.force)
     plan = _plan(options, solver)
-    if announce_compilation():
-        players.prepare(plan)
+    if announce_compilation() or options.scheduler is None:
+        players.prepare(plan)  # what is compiled is told here, not by each worker
     begun = time.perf_counter()
     with Interrupts() as interrupts, GrowingDataset(options.output, options.mode) as dataset:
         if options.continued and options.seed is None:

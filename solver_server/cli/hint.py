@@ -15,7 +15,7 @@ from game2048.notation import MAX_CHARACTERS, read_board
 from game2048.solver_options import SolverOptions
 from game2048.wire import engine_for_size
 from solver_server import limits
-from solver_server.cli.options import json_option
+from solver_server.cli.options import announce_compilation, json_option
 from solver_server.engine import Decision, Limit
 from solver_server.engines import ENGINES, default_for_play, engines_for
 
@@ -43,6 +43,7 @@ def hint(board: tuple[str, ...], exponents: bool, solver: SolverOptions, as_json
     limit = Limit(solver.depth, solver.time_ms)
     limits.check(infos[name], limit)
     limits.check_board(infos[name], position)
+    announce_compilation()
     decision = engines[name].create(solver.search_threads).choose(position, limit)
     click.echo(_as_json(position, decision, name) if as_json else _as_text(position, decision))
 

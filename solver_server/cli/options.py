@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import click
 
 from command_line.types import SizeType
@@ -40,10 +42,13 @@ board_option = click.option(
 
 
 def announce_compilation() -> bool:
-    """Say on standard error that kernels are compiled, and return whether that is still to be done."""
+    """Say on standard error, from now on, that kernels are compiled, where that is so.
+
+    Returns:
+        Whether there are no compiled kernels yet.
+    """
+    from game2048.kernels.compilation import tell_of_compilation
     from game2048.kernels.jit import kernels_are_cached
 
-    if kernels_are_cached():
-        return False
-    click.echo("compiling the kernels, once; this takes about half a minute", err=True)
-    return True
+    tell_of_compilation(functools.partial(click.echo, err=True))
+    return not kernels_are_cached()

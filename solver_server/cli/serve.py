@@ -27,10 +27,26 @@ if TYPE_CHECKING:  # imports numpy
 log = logging.getLogger(__name__)
 
 
+def _print_schema(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        from game2048.wire_schema import protocol_schema_text
+
+        click.echo(protocol_schema_text(), nl=False)
+        ctx.exit(0)
+
+
 @click.command(cls=Command)
 @serve_options
 @solver_options(engines=tuple(ENGINES))
 @click.option("-v", "--verbose", count=True, help="Log what happens; -vv logs every frame.")
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of the messages and exit.",
+)
 @click.pass_context
 def serve(ctx: click.Context, asked: ServeOptions, solver: SolverOptions, verbose: int) -> None:
     """Answer boards with moves, over a websocket (docs/protocol.md).
@@ -53,8 +69,10 @@ def serve(ctx: click.Context, asked: ServeOptions, solver: SolverOptions, verbos
 
 def _run(asked: ServeOptions, solver: SolverOptions) -> int:
     """Serve until told to stop; return the exit code."""
+    from game2048.kernels.compilation import tell_of_compilation
     from solver_server.serving.server import SolverServer, serve_until_stopped
 
+    tell_of_compilation(log.warning)
     engines = engines_for(solver.weights, tables=solver.tables)
     default = solver.engine or default_for_play(weights=solver.weights)
     options = asked.for_server(solver)
@@ -78,15 +96,9 @@ def _engine_offers(engines: dict[str, EngineSpec], search_threads: int) -> list[
     # Only a search with a time limit is split over threads, by a kernel of its own.
     warm_up = (Limit(), Limit(time_ms=1.0)) if search_threads > 1 else (Limit(),)
     return [
-        EngineOffer(spec.info, functools.partial(spec.create, search_threads), warm_up, _must_compile)
+        EngineOffer(spec.info, functools.partial(spec.create, search_threads), warm_up)
         for spec in engines.values()
     ]
-
-
-def _must_compile() -> bool:
-    from game2048.kernels.jit import kernels_are_cached
-
-    return not kernels_are_cached()
 
 
 def _announce(url: str, *, as_json: bool, token: str | None) -> None:

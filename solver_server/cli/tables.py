@@ -48,10 +48,12 @@ def build(names: tuple[str, ...], folder: Path | None, threads: int | None, memo
 
     All of them take 2.9 GB on disk, 0.3 GB of memory and some minutes. A stopped build resumes.
     """
+    from solver_server.cli.options import announce_compilation
     from solver_server.tables import storage
     from solver_server.tables.build import builder
     from solver_server.tables.default_formations import plan
 
+    announce_compilation()
     where = folder or storage.tables_folder()
     for spec in plan(names):
         path = storage.table_path(where, spec.name)

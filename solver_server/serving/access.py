@@ -18,6 +18,12 @@ from game2048.net import authorization, is_loopback
 
 MIN_TOKEN_LENGTH = 16
 
+SUBPROTOCOL = "bot2048"
+"""What a page offers beside its token, and what the server then agrees to."""
+
+TOKEN_SUBPROTOCOL = "bot2048.token."
+"""A subprotocol that begins so carries a token: a page cannot send ``Authorization`` with a websocket."""
+
 _WEB_PORTS = {"http": 80, "https": 443}
 _EXTENSIONS = {"chrome-extension", "moz-extension", "safari-web-extension"}
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?")
@@ -48,7 +54,7 @@ class AccessPolicy:
 
     Args:
         host: the address listened on; one that other machines reach needs a token.
-        token: what clients send as ``Authorization: Bearer …``, if they must.
+        token: what clients must send as ``Authorization: Bearer …`` (pages: as a subprotocol), if anything.
         allowed_origins: the web pages that may connect, as ``scheme://host[:port]``.
 
     Raises:
@@ -66,25 +72,33 @@ class AccessPolicy:
         self._authorization = None if token is None else checked_token(token)
         self._origins = frozenset(normal_origin(origin) for origin in allowed_origins)
 
-    def refusal(self, headers: Headers) -> Refusal | None:
-        """Return why a request with these headers is refused; ``None`` if it is not."""
+    def refusal(self, headers: Headers, *, preflight: bool = False) -> Refusal | None:
+        """Return why a request with these headers is refused; ``None`` if it is not.
+
+        Args:
+            headers: the headers of the request.
+            preflight: whether a browser only asks which requests a page may send; it shows no token then.
+        """
         origins = headers.get_all("Origin")
         for origin in origins:
             if origin.lower() not in self._origins and not _is_own_client(origin, headers):
-                return Refusal(
-                    403,
-                    "page not allowed",
-                    f"page {origin[:80]!r} may not connect; start the server with --allow-origin ORIGIN, or, "
-                    "in a client that is not a page, send no Origin",
-                )
+                return Refusal(403, "page not allowed", _page_not_allowed(origin))
         if not origins and not set(headers.get_all("Sec-Fetch-Site")) <= {"none", "same-origin"}:
-            return Refusal(403, "page not allowed", "pages of other sites may not ask; see --allow-origin")
+            return Refusal(
+                403,
+                "page not allowed",
+                "the page that asks is not known; expected a page that --allow-origin names; "
+                "try to ask with its Origin (fetch in mode 'cors')",
+            )
         if self._authorization is not None:
-            return self._check_token(headers.get_all("Authorization"))
+            return None if preflight else self._check_token(headers)
         for host in headers.get_all("Host"):
             if not is_loopback(_host_name(host)):
                 return Refusal(
-                    403, "host not this machine", f"host {host[:80]!r} is not this machine; use 127.0.0.1"
+                    403,
+                    "host not this machine",
+                    f"host {host[:80]!r} is not this machine; expected 127.0.0.1 or localhost; "
+                    "to serve other names start the server with --token",
                 )
         return None
 
@@ -95,14 +109,24 @@ class AccessPolicy:
             {"Access-Control-Allow-Origin": allowed[0], "Vary": "Origin"} if allowed else {"Vary": "Origin"}
         )
 
-    def _check_token(self, given: list[str]) -> Refusal | None:
+    def _check_token(self, headers: Headers) -> Refusal | None:
         expected = self._authorization or ""
+        given = headers.get_all("Authorization") + [
+            f"Bearer {name.strip().removeprefix(TOKEN_SUBPROTOCOL)}"
+            for names in headers.get_all("Sec-WebSocket-Protocol")
+            for name in names.split(",")
+            if name.strip().startswith(TOKEN_SUBPROTOCOL)
+        ]
         offered = given[0] if len(given) == 1 else ""
         # Constant-time, on bytes: header values may hold characters beyond ASCII.
         if hmac.compare_digest(offered.encode("utf-8", "surrogateescape"), expected.encode()):
             return None
+        said = "the token is wrong" if given else "the token is missing"
         return Refusal(
-            401, "wrong or no token", "this server needs its token; send 'Authorization: Bearer TOKEN'"
+            401,
+            "wrong or no token",
+            f"{said}; expected 'Authorization: Bearer TOKEN', or from a page the subprotocols "
+            f"{SUBPROTOCOL!r} and '{TOKEN_SUBPROTOCOL}TOKEN'",
         )
 
 
@@ -186,6 +210,14 @@ def _normal_host(name: str) -> str:
     if not all(_LABEL.fullmatch(label) for label in labels):
         raise ValueError(f"{name!r} is not the name of a host")
     return name
+
+
+def _page_not_allowed(origin: str) -> str:
+    return (
+        f"page {origin[:80]!r} may not connect; expected a page that --allow-origin names; try "
+        f"`bot2048 serve --allow-origin ORIGIN`, or, in a program that is not a page, send no Origin "
+        "(websocket-client: suppress_origin=True)"
+    )
 
 
 def _is_own_client(origin: str, headers: Headers) -> bool:

@@ -39,7 +39,7 @@ class Admission:
     Args:
         max_connections: open websockets.
         max_handshakes: connections that have not sent their request. Of more, the oldest is dropped if it
-            has had a second, or if descriptors run out.
+            has had a second, or if descriptors run out. Also how many wrong tokens wait for their answer.
         refusals: where refusals are counted.
 
     Raises:
@@ -61,6 +61,8 @@ class Admission:
         self._waiting: OrderedDict[Droppable, float] = OrderedDict()  # since when
         self._open: set[Droppable] = set()
         self._failures: OrderedDict[Hashable, int] = OrderedDict()
+        self._slowed = 0  # requests with a wrong token that wait
+        self._stopping = asyncio.Event()
 
     @property
     def open_count(self) -> int:
@@ -109,8 +111,9 @@ class Admission:
         self._open.discard(connection)
         self._accepted.discard(connection)
 
-    def drop_silent(self) -> None:
-        """Drop all connections that have not sent a request."""
+    def stop_waiting(self) -> None:
+        """Drop all connections that have not sent a request; answer wrong tokens without delay."""
+        self._stopping.set()
         for connection in list(self._waiting):
             connection.drop()
 
@@ -119,13 +122,27 @@ class Admission:
         for connection in list(self._accepted):
             connection.drop()
 
-    async def slow_down(self, address: Hashable) -> None:
-        """Wait before a wrong token is answered; each time longer for the same address."""
+    async def slow_down(self, address: Hashable) -> bool:
+        """Wait before a wrong token is answered; each time longer for the same address.
+
+        Returns:
+            Whether to answer at all. Where many wait already, others would lack their descriptors.
+        """
         failures = self._failures.pop(address, 0) + 1
         self._failures[address] = failures
         if len(self._failures) > _REMEMBERED:
             self._failures.popitem(last=False)
-        await asyncio.sleep(min(_FIRST_DELAY * 2.0 ** min(failures - 1, 10), _LONGEST_DELAY))
+        if self._slowed >= self._max_handshakes:
+            return False
+        self._slowed += 1
+        try:
+            async with asyncio.timeout(min(_FIRST_DELAY * 2.0 ** min(failures - 1, 10), _LONGEST_DELAY)):
+                await self._stopping.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._slowed -= 1
+        return True
 
     def forgive(self, address: Hashable) -> None:
         """Forget the wrong tokens of an address that has sent the right one."""

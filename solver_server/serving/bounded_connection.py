@@ -31,6 +31,9 @@ class BoundedConnection(ServerConnection):
         unread_timeout: seconds for which the buffer of unread answers may stay full.
         arguments: see `ServerConnection`.
 
+    Attributes:
+        lost: set when the connection has ended.
+
     Raises:
         TooManyConnectionsError: there are too many connections.
     """
@@ -48,6 +51,7 @@ class BoundedConnection(ServerConnection):
         self._admission = admission
         self._unread_timeout = unread_timeout
         self._unread_timer: asyncio.TimerHandle | None = None
+        self.lost = asyncio.Event()
         admission.accept(self)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -57,6 +61,7 @@ class BoundedConnection(ServerConnection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
+        self.lost.set()
         self._admission.lost(self)
         self._stop_timer()
         super().connection_lost(exc)
@@ -82,7 +87,7 @@ class BoundedConnection(ServerConnection):
     def give_up(self, code: int, reason: str) -> None:
         """Close the connection; drop it a moment later, whether or not the client has read why."""
         if self.state is OPEN:
-            log.warning("client %s takes no answers; dropped", self.remote_address)
+            log.warning("the client at %s does not read its answers; closing", self.remote_address)
             self.transport.pause_reading()
             self.protocol.fail(code, reason)
             self.send_data()

@@ -15,16 +15,32 @@ from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import Error2048, SolverError, WireError
 from game2048.wire import Choose, encode
+from solver_server.engine import Decision
 from solver_server.serving.access import AccessPolicy
 from solver_server.serving.metrics import ServerMetrics
 from solver_server.serving.pool import EnginePool
-from solver_server.serving.session import SearchRequest, Session, answered, failed, overdue
+from solver_server.serving.session import (
+    SearchRequest,
+    Session,
+    answered,
+    busy,
+    cancelled,
+    failed,
+    overdue,
+)
 
 MAX_SECONDS = 8.0
 """After so long a one-shot move is given up; the connection would end soon after."""
 
 _GAME_OVER = "x"
 _TEXT = "text/plain; charset=utf-8"
+_ONLY_GET = "the method is not usable; expected GET\n"
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET",
+    "Access-Control-Allow-Headers": "Authorization",
+    "Access-Control-Allow-Private-Network": "true",
+    "Access-Control-Max-Age": "600",
+}
 _SAFE = {
     # Nothing that this server says may run as a page of its origin.
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -41,21 +57,43 @@ class HttpRequests:
         pool: searches.
         metrics: counts, and what `/metrics` and `/status` show.
         policy: which pages may read answers.
+        max_moves: one-shot moves that are searched at a time.
     """
 
     def __init__(
-        self, session: Session, pool: EnginePool, metrics: ServerMetrics, policy: AccessPolicy
+        self,
+        session: Session,
+        pool: EnginePool,
+        metrics: ServerMetrics,
+        policy: AccessPolicy,
+        max_moves: int,
     ) -> None:
         self._session = session
+        self._max_moves = max_moves
+        self._moves = 0
         self._pool = pool
         self._metrics = metrics
         self._policy = policy
 
-    async def respond(self, request: Request) -> Response:
-        """Return the answer to a request that passed the access rules."""
+    def preflight(self, request: Request) -> Response:
+        """Return the answer to a browser that asks whether an allowed page may send its token."""
+        if "Origin" not in request.headers or "Access-Control-Request-Method" not in request.headers:
+            return self._response(request, 405, _ONLY_GET)
+        response = self._response(request, 204, "")
+        for name, value in _PREFLIGHT.items():
+            response.headers[name] = value
+        return response
+
+    async def respond(self, request: Request, lost: asyncio.Event) -> Response:
+        """Return the answer to a request that passed the access rules.
+
+        Args:
+            request: the request.
+            lost: set when its client has gone; a search for it then ends.
+        """
         parts = urlsplit(request.path)
         if request.method not in {"GET", "HEAD"}:
-            return self._response(request, 405, "only GET is known here\n")
+            return self._response(request, 405, _ONLY_GET)
         if parts.path == "/healthz":
             return self._response(request, 200, "ok\n" if self._pool.is_ready else "loading\n")
         if parts.path == "/metrics":
@@ -66,31 +104,58 @@ class HttpRequests:
             status = self._metrics.status(ready=self._pool.is_ready)
             return self._response(request, 200, json.dumps(status) + "\n", "application/json")
         if parts.path == "/move":
-            status_code, text = await self._move(parts.query)
+            status_code, text = await self._move(parts.query, lost)
             return self._response(request, status_code, text)
         return self._response(
             request, 404, "expected a websocket, or /healthz, /metrics, /status or /move?board=…\n"
         )
 
-    async def _move(self, query: str) -> tuple[int, str]:
+    async def _move(self, query: str, lost: asyncio.Event) -> tuple[int, str]:
         try:
             work = self._request_for(query)
         except Error2048 as error:
             return 400, f"{error}\n"
+        if self._moves >= self._max_moves:
+            self._metrics.answered(work, busy(work, self._moves), 0.0)
+            return 503, f"the server is busy with {self._moves} moves; try again later\n"
+        self._moves += 1
         try:
-            async with asyncio.timeout(MAX_SECONDS):
-                decision = await self._pool.choose(work.engine, work.board, work.limit)
+            decision = await self._decision(work, lost)
         except TimeoutError:
             late = overdue(work)
             self._metrics.answered(work, late, MAX_SECONDS)
             return 503, f"no move within {MAX_SECONDS:g} s; ask for less depth or time\n"
+        except ConnectionResetError:
+            self._metrics.answered(work, cancelled(work), 0.0)
+            return 503, "the client has gone\n"
         except SolverError as error:
             self._metrics.answered(work, failed(work, str(error)), 0.0)
             return 500, f"{error}\n"
+        finally:
+            self._moves -= 1
         answer = answered(work, decision)
         elapsed = 0.0 if decision is None else decision.elapsed_ms / 1000
         self._metrics.answered(work, answer, elapsed)
         return 200, _GAME_OVER if decision is None else _letter(decision.direction)
+
+    async def _decision(self, work: SearchRequest, lost: asyncio.Event) -> Decision | None:
+        """Search for a one-shot move.
+
+        Raises:
+            TimeoutError: it takes too long.
+            ConnectionResetError: the client has gone.
+            SolverError: the engine refused.
+        """
+        search = asyncio.ensure_future(self._pool.choose(work.engine, work.board, work.limit))
+        gone = asyncio.ensure_future(lost.wait())
+        try:
+            await asyncio.wait({search, gone}, timeout=MAX_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if search.done():
+                return search.result()
+            raise ConnectionResetError if gone.done() else TimeoutError
+        finally:
+            search.cancel()
+            gone.cancel()
 
     def _request_for(self, query: str) -> SearchRequest:
         """Return the request that a query stands for.

@@ -30,10 +30,6 @@ _TURN = 0.02
 """Seconds after which a thread that works on many boards serves the next connection."""
 
 
-def _always() -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class EngineOffer:
     """An engine that a server offers.
@@ -42,13 +38,11 @@ class EngineOffer:
         info: what clients learn about it.
         create: makes an instance; called in a worker thread, once for each search that runs at a time.
         warm_up: limits of the small searches that load all its kernels.
-        must_compile: whether kernels have to be compiled first; called in a worker thread.
     """
 
     info: EngineInfo
     create: Callable[[], Engine]
     warm_up: tuple[Limit, ...] = (UNLIMITED,)
-    must_compile: Callable[[], bool] = _always
 
 
 class EnginePool:
@@ -79,28 +73,19 @@ class EnginePool:
         """Searches that run, or wait for a thread."""
         return len(self._running)
 
-    async def warm_up(self, name: str, slow_after: float = 3.0) -> None:
+    async def warm_up(self, name: str) -> None:
         """Load and compile an engine by small searches. Searches asked for meanwhile wait for it.
 
         Args:
             name: the engine.
-            slow_after: seconds after which the log says that kernels are compiled, if they are.
 
         Raises:
             SolverError: the engine cannot be made ready.
         """
-        loop = asyncio.get_running_loop()
-        notice: asyncio.TimerHandle | None = None
         try:
-            if await asyncio.wrap_future(self._executor.submit(self._offers[name].must_compile)):
-                notice = loop.call_later(
-                    slow_after, log.warning, "compiling kernels, once; this may take a minute"
-                )
             for limit in self._offers[name].warm_up:
                 await self.choose_now(name, _small_board(self._offers[name].info), limit)
         finally:
-            if notice is not None:
-                notice.cancel()
             self._warmed.set()  # where this engine fails, others may still play
         log.info("engine %s is ready", name)
 
@@ -153,7 +138,11 @@ class EnginePool:
         finished, unfinished = await asyncio.wait(running, timeout=grace)
         for future in finished:
             if not future.cancelled():
+<<<<<<< HEAD
                 future.exception()  # whoever asked for the search learns of it; this one is a second view
+=======
+                future.exception()  # nobody asks how they ended
+>>>>>>> c75569d (Serve pages with tokens, speak TLS from clients, tell compiling truly)
         for future in unfinished:
             future.cancel()
         return not unfinished

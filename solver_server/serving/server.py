@@ -11,17 +11,18 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, cast
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
+from websockets.typing import Subprotocol
 
 from game2048.errors import SolverError
 from game2048.wire import MAX_MESSAGE_BYTES
-from solver_server.serving.access import AccessPolicy, Refusal
+from solver_server.serving.access import SUBPROTOCOL, AccessPolicy, Refusal
 from solver_server.serving.admission import Admission
 from solver_server.serving.bounded_connection import BoundedConnection
 from solver_server.serving.conversation import Conversation
@@ -114,7 +115,7 @@ class SolverServer:
         host, port = server.sockets[0].getsockname()[:2]
         scheme = "ws" if self._tls is None else "wss"
         url = f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
-        warm_up = asyncio.create_task(pool.warm_up(self._catalogue.default_engine, options.slow_after))
+        warm_up = asyncio.create_task(pool.warm_up(self._catalogue.default_engine))
         self._running = _Running(url, server, pool, warm_up)
         # Only now: the first client may be waiting.
         await server.start_serving()
@@ -128,7 +129,7 @@ class SolverServer:
         loop = asyncio.get_running_loop()
         end = loop.time() + self._options.stop_grace
         running.server.close(close_connections=False)
-        self._admission.drop_silent()
+        self._admission.stop_waiting()
         requests = {task for task in running.server.handler_tasks if not task.done()}
         farewells = {asyncio.create_task(talk.finish()) for talk in self._conversations}
         if farewells or requests:
@@ -169,7 +170,7 @@ class SolverServer:
     async def _bound(self, pool: EnginePool, metrics: ServerMetrics) -> Server:
         """Return a websockets server that is bound to the address and does not serve yet."""
         options = self._options
-        http = HttpRequests(self._session, pool, metrics, self._policy)
+        http = HttpRequests(self._session, pool, metrics, self._policy, options.max_connections)
         make = functools.partial(
             BoundedConnection, admission=self._admission, unread_timeout=options.ping_timeout
         )
@@ -182,6 +183,7 @@ class SolverServer:
                 options.host,
                 options.port,
                 process_request=functools.partial(self._check_request, http),
+                select_subprotocol=_agreed_subprotocol,
                 compression=None,  # short messages; and nothing to decompress can be too large
                 server_header=None,
                 open_timeout=_HANDSHAKE_SECONDS,
@@ -209,19 +211,25 @@ class SolverServer:
         assert isinstance(connection, BoundedConnection)
         self._admission.requested(connection)
         address = connection.remote_address[0] if connection.remote_address else None
-        refusal = self._policy.refusal(request.headers)
+        preflight = request.method == "OPTIONS"
+        refusal = self._policy.refusal(request.headers, preflight=preflight)
         is_websocket = "websocket" in request.headers.get("Upgrade", "").lower()
+        if refusal is None and preflight:
+            return http.preflight(request)
         if refusal is None:
             self._admission.forgive(address)
             if not is_websocket:
-                return await http.respond(request)
+                return await http.respond(request, connection.lost)
             if not self._admission.is_full:
                 self._admission.opened(connection)
                 return None
-            refusal = Refusal(503, "full", "this server has all the clients it takes; try again later")
+            limit = self._admission.max_connections
+            refusal = Refusal(
+                503, "full", f"the server has {limit} clients, as many as it takes; try again later"
+            )
         self._refusals.add(refusal.cause, f"{address}: {refusal.reason}")
-        if refusal.status == 401:
-            await self._admission.slow_down(address)
+        if refusal.status == 401 and not await self._admission.slow_down(address):
+            connection.drop()
         response = connection.respond(refusal.status, refusal.reason + "\n")
         if refusal.status == 401:
             response.headers["WWW-Authenticate"] = "Bearer"
@@ -238,6 +246,11 @@ class SolverServer:
 
     def _count_waiting(self) -> int:
         return sum(talk.waiting for talk in self._conversations)
+
+
+def _agreed_subprotocol(_: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
+    """Return what a client that names subprotocols hears; browsers want one of those they named."""
+    return Subprotocol(SUBPROTOCOL) if SUBPROTOCOL in offered else None
 
 
 async def serve_until_stopped(

@@ -63,7 +63,6 @@ class ServerOptions:
         ping_interval: seconds between keep-alive pings.
         ping_timeout: seconds after which a client that neither answers a ping nor takes an answer is dropped.
         stop_grace: seconds in which a server that stops still answers what was asked.
-        slow_after: seconds of loading kernels after which the log says so.
     """
 
     host: str = "127.0.0.1"
@@ -81,4 +80,3 @@ class ServerOptions:
     ping_interval: float = 20.0
     ping_timeout: float = 20.0
     stop_grace: float = 5.0
-    slow_after: float = 3.0

@@ -2,15 +2,19 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import numpy as np
 import pytest
+import trustme
 from support.fake_engines import Cheat, FirstLegal, Gated, offer
 from websockets.asyncio.server import ServerConnection, serve
 
@@ -21,11 +25,12 @@ from game2048.errors import SolverError, SolverRefusedError
 from game2048.wire import Choose, DecisionMessage, GameOver, decode_request, encode
 from solver_server.engine import Engine, Limit
 from solver_server.serving.server import SolverServer
-from solver_server.serving.server_options import ServerOptions
+from solver_server.serving.server_options import ServerOptions, TlsFiles
 
 Imitation = Callable[..., Awaitable[str]]
 
 BOARD = Board.from_text("2 2 / 0 4")
+FULL = "2 2 64 8 / 8 4 64 32 / 8 16 2 2 / 32 2 4 4"
 OVER = Board.from_text("2 4 / 4 2")
 SHORT = ClientPatience(first_delay=0.001, longest_delay=0.005, outage=0.2, connect=5.0)
 LONG = ClientPatience(first_delay=0.001, longest_delay=0.02, outage=60.0)
@@ -186,18 +191,30 @@ def serve_process(free_port: int) -> Iterator[Callable[[], subprocess.Popen[str]
         process.communicate()
 
 
-async def test_a_game_outlives_a_killed_server(
+def wait_for_a_search(port: int) -> None:
+    """Until a search has begun and is not the first, which warms the server up."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    while True:
+        with opener.open(f"http://127.0.0.1:{port}/status", timeout=60) as response:
+            status = json.load(response)
+        if status["ready"] and status["searching"]:
+            return
+
+
+async def test_a_game_outlives_a_server_that_is_killed_in_mid_search(
     serve_process: Callable[[], subprocess.Popen[str]], free_port: int
 ) -> None:
     process = serve_process()
     board = Board.from_text("2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0")
     async with SolverClient(f"ws://127.0.0.1:{free_port}", patience=LONG) as client:
         before = await client.choose(board)
+        searching = asyncio.create_task(client.choose(Board.from_text(FULL), time_ms=1000))
+        await asyncio.to_thread(wait_for_a_search, free_port)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        question = asyncio.create_task(client.choose(board))
         await asyncio.to_thread(serve_process)
-        after = await question
+        assert isinstance(await searching, DecisionMessage)  # was asked again
+        after = await client.choose(board)
     assert isinstance(before, DecisionMessage)
     assert isinstance(after, DecisionMessage)
     assert (after.direction, after.values) == (before.direction, before.values)
@@ -221,6 +238,25 @@ async def test_a_token_is_sent_or_asked_for() -> None:
         for token in (None, "guess"):
             with pytest.raises(SolverError, match=r"401.*--token"):
                 await SolverClient(server.url, token=token).connect()
+
+
+async def test_a_server_is_asked_over_tls_if_its_certificate_is_trusted(tmp_path: Path) -> None:
+    authority, certificate = tmp_path / "authority.pem", tmp_path / "server.pem"
+    ours = trustme.CA()
+    ours.cert_pem.write_to_path(authority)
+    ours.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(certificate)
+    async with server_of(FirstLegal(), tls=TlsFiles(certificate)) as server:
+        async with SolverClient(server.url, ca=authority) as client:
+            assert isinstance(await client.choose(BOARD), DecisionMessage)
+        with pytest.raises(SolverError, match=r"certificate .* is not trusted .*try --ca"):
+            await SolverClient(server.url).connect()
+        name = server.url.replace("127.0.0.1", "localhost")  # the certificate does not name it
+        with pytest.raises(SolverError, match="is not trusted"):
+            await SolverClient(name, ca=authority).connect()
+        with pytest.raises(SolverError, match=r"is not usable .*expected certificates in PEM form"):
+            await SolverClient(server.url, ca=Path(__file__)).connect()
+        with pytest.raises(SolverError, match="cannot reach"):  # speaks no TLS
+            await SolverClient(server.url.replace("wss://", "ws://"), patience=SHORT).connect()
 
 
 async def test_a_proxy_is_not_asked_for_loopback(monkeypatch: pytest.MonkeyPatch, free_port: int) -> None:

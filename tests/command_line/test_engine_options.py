@@ -115,6 +115,8 @@ def test_the_options_become_one_value() -> None:
         (["--server", "ws://x", "--tables"], "--tables belongs to the server"),
         (["--server", "ws://x", "--search-threads", "2"], "--search-threads belongs to the server"),
         (["--server", "ws://x", "--weights", __file__], "--weights belongs to the server"),
+        (["--ca", __file__], "--ca is for a server at wss://; add --server"),
+        (["--server-patience", "-1"], "-1.0 is not in the range"),
         (["--weights", __file__, "--engine", "fast"], "--weights is a network for engine ntuple"),
         (["--depth", "0"], "0 is not in the range"),
         (["--search-threads", "65"], "65 is not in the range"),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+import trustme
 from support import npm_pages
 
 from recordings.jsonl import read_records
@@ -119,17 +120,32 @@ def test_several_games_are_added_to_one_folder(tmp_path: Path, page: str) -> Non
     assert all(sum(tile > 0 for row in r.moves[0].board for tile in row) == 2 for r in records)
 
 
-def test_a_server_of_ones_own_works_the_same(tmp_path: Path, page: str) -> None:
-    server = start("serve", "--port", "0", "--engine", "fast", "--depth", "2")
+def test_a_server_is_asked_over_tls_and_given_up_when_it_stays_away(tmp_path: Path, page: str) -> None:
+    authority, certificate, token = (tmp_path / name for name in ("authority.pem", "server.pem", "token"))
+    ours = trustme.CA()
+    ours.cert_pem.write_to_path(authority)
+    ours.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(certificate)
+    token.write_text("a-token-of-23-characters")
+    access = ["--tls-cert", str(certificate), "--token-file", str(token)]
+    server = start("serve", "--port", "0", "--engine", "fast", "--depth", "2", *access)
+    bot = None
     try:
         assert server.stdout is not None
         url = json.loads(server.stdout.readline())["url"]
-        done = run("play", page, "--server", url, "--no-gif", "--max-moves", "25", "--out", str(tmp_path))
-        assert done.returncode == 0, done.stderr
-        assert only_game(tmp_path).total_moves == 25
+        assert url.startswith("wss://")
+        shown = ["--server", url, "--ca", str(authority), "--token", token.read_text()]
+        out = tmp_path / "out"
+        bot = start("play", page, *shown, "--server-patience", "0.5", "--no-gif", "--out", str(out))
+        until(lambda: journaled_moves(out) >= 25, "25 moves")
+        server.kill()
+        _, stderr = bot.communicate(timeout=PATIENCE)
+        assert bot.returncode == 1
+        assert "attempts within 0.5 s" in stderr
+        assert only_game(out).total_moves >= 25
     finally:
-        server.terminate()
-        server.communicate()
+        for process in filter(None, (server, bot)):
+            process.kill()
+            process.communicate()
 
 
 def test_a_new_game_that_takes_no_move_is_begun_by_loading_the_page_anew(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from websockets.datastructures import Headers
 
 from game2048.errors import SolverError, WireError
-from solver_server.serving.access import AccessPolicy
+from solver_server.serving.access import AccessPolicy, normal_origin
 
 
 def status(policy: AccessPolicy, *headers: tuple[str, str]) -> int | None:
@@ -33,6 +33,52 @@ def test_the_token_must_be_the_servers_own() -> None:
         assert status(policy, ("Host", "example.org"), ("Authorization", value)) == 401
     twice = [("Authorization", "Bearer s3cret-of-16-chars"), ("Authorization", "Bearer s3cret-of-16-chars")]
     assert status(policy, *twice) == 401
+
+
+def test_a_page_may_send_the_token_as_a_subprotocol() -> None:
+    policy = AccessPolicy("0.0.0.0", "s3cret-of-16-chars")
+    for value, expected in [
+        ("bot2048, bot2048.token.s3cret-of-16-chars", None),
+        ("bot2048.token.s3cret-of-16-chars", None),
+        ("bot2048, bot2048.token.s3cret", 401),
+        ("bot2048, s3cret-of-16-chars", 401),
+        ("bot2048.token.guess, bot2048.token.s3cret-of-16-chars", 401),
+    ]:
+        assert status(policy, ("Host", "example.org"), ("Sec-WebSocket-Protocol", value)) == expected
+    twice = [
+        ("Authorization", "Bearer guess"),
+        ("Sec-WebSocket-Protocol", "bot2048.token.s3cret-of-16-chars"),
+    ]
+    assert status(policy, *twice) == 401
+
+
+def test_a_preflight_needs_no_token_but_an_allowed_page() -> None:
+    policy = AccessPolicy("0.0.0.0", "s3cret-of-16-chars", ["http://localhost:8000"])
+    for origin, expected in [("http://localhost:8000", None), ("http://evil.example", 403)]:
+        refusal = policy.refusal(Headers([("Origin", origin)]), preflight=True)
+        assert (None if refusal is None else refusal.status) == expected
+
+
+def test_our_own_loopback_address_is_an_origin_only_of_programs() -> None:
+    """A page that another program served at this address would name it too, but in a browser."""
+    policy = AccessPolicy("127.0.0.1", None)
+    for host, origin, expected in [
+        ("127.0.0.1:8765", "http://127.0.0.1:8765", None),
+        ("127.0.0.1:8765", "https://127.0.0.1:8765", None),
+        ("localhost:8765", "http://localhost:8765", None),
+        ("[::1]:8765", "http://[::1]:8765", None),
+        ("127.0.0.1", "http://127.0.0.1", None),
+        ("127.0.0.1:8765", "http://127.0.0.1:8766", 403),
+        ("127.0.0.1:8765", "http://localhost:8765", 403),
+        ("127.0.0.1:8765", "http://127.0.0.1", 403),
+        ("127.0.0.1:8765", "null", 403),
+        ("evil.example:8765", "http://evil.example:8765", 403),
+    ]:
+        assert status(policy, ("Host", host), ("Origin", origin)) == expected
+    own = [("Host", "127.0.0.1:8765"), ("Origin", "http://127.0.0.1:8765")]
+    for name in ("User-Agent", "Accept-Language", "Sec-Fetch-Site", "sec-fetch-mode"):
+        assert status(policy, *own, (name, "same-origin")) == 403
+    assert status(policy, *own, ("Host", "127.0.0.1:8765")) == 403
 
 
 def test_an_unusable_token_is_refused_at_once() -> None:
@@ -67,7 +113,51 @@ def test_web_pages_are_refused_unless_allowed() -> None:
     assert status(policy, host, page, ("Origin", "http://evil.example")) == 403
 
 
-@pytest.mark.parametrize("origin", ["*", "null", "localhost:8000", "http://", "http://a/page", ""])
-def test_an_origin_that_is_none_is_refused_at_once(origin: str) -> None:
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "*",
+        "null",
+        "localhost:8000",
+        "http://",
+        "http://a/page",
+        "http://a?query",
+        "http://a#part",
+        "",
+        "http://[::1",
+        "http://*",
+        "http://*.example.org",
+        "http://user@example.org",
+        "http://user:word@example.org",
+        "http://example.org:0",
+        "http://example.org:65536",
+        "http://example.org:",
+        "http://example.org:port",
+        "http://1.2.3.4.5",
+        "http://two words",
+        "http://a..b",
+        "ftp://example.org",
+        "file:///page.html",
+        "ws://127.0.0.1",
+    ],
+)
+def test_what_no_browser_sends_as_an_origin_is_refused_at_once(origin: str) -> None:
     with pytest.raises(SolverError, match="scheme://host"):
         AccessPolicy("127.0.0.1", None, [origin])
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ("http://example.org:80", "http://example.org"),
+        ("https://example.org:443/", "https://example.org"),
+        ("https://example.org:80", "https://example.org:80"),
+        ("HTTP://EXAMPLE.org", "http://example.org"),
+        ("http://[0:0::1]:8000", "http://[::1]:8000"),
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000"),
+        ("chrome-extension://abcdefghijklmnop", "chrome-extension://abcdefghijklmnop"),
+    ],
+)
+def test_an_allowed_origin_is_written_as_browsers_do(given: str, sent: str) -> None:
+    assert normal_origin(given) == sent

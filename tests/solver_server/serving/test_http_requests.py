@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from support.fake_engines import Failing, FirstLegal, offer
+from support.fake_engines import Endless, Failing, FirstLegal, Gated, offer
 from websockets.asyncio.client import connect
 
 from solver_server.serving.http_requests import board_of_digits
@@ -157,6 +157,45 @@ async def test_only_allowed_pages_may_read_a_move(server: SolverServer) -> None:
         {"Host": "evil.example"},
     ):
         assert (await fetch(server, path, headers=headers))[0] == 403
+
+
+async def test_an_allowed_page_may_send_its_token() -> None:
+    """A browser asks with OPTIONS, without the token, before it sends the token to another origin."""
+    options = ServerOptions(port=0, token=TOKEN, allowed_origins=(PAGE,))
+    asking = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "authorization"}
+    async with SolverServer([offer(FirstLegal())], "first", options) as server:
+        code, text, headers = await fetch(server, "/healthz", "OPTIONS", {"Origin": PAGE} | asking)
+        assert (code, text) == (204, "")
+        assert headers["Access-Control-Allow-Origin"] == PAGE
+        assert headers["Access-Control-Allow-Headers"] == "Authorization"
+        stranger = {"Origin": "http://evil.example"} | asking
+        assert (await fetch(server, "/healthz", "OPTIONS", stranger))[0] == 403
+        assert (await fetch(server, "/healthz", headers={"Origin": PAGE}))[0] == 401
+        assert (await fetch(server, "/healthz", "OPTIONS", asking))[0] == 405
+
+
+async def test_a_one_shot_search_ends_when_its_client_goes() -> None:
+    """One thread: the second client is answered only once the search of the first has ended."""
+    endless = Endless()
+    async with SolverServer([offer(endless)], "first", ServerOptions(port=0, threads=1)) as server:
+        host, port = server.url.removeprefix("ws://").split(":")
+        _, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"GET /move?board=1120000000000000 HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        assert await asyncio.to_thread(endless.searching.acquire, timeout=60)
+        writer.transport.abort()
+        assert (await fetch(server, "/move?board=1120000000000000&depth=1"))[:2] == (200, "r")
+
+
+async def test_one_shot_searches_are_bounded() -> None:
+    engine = Gated()
+    options = ServerOptions(port=0, max_connections=1)
+    async with SolverServer([offer(engine)], "first", options) as server:
+        first = asyncio.create_task(fetch(server, "/move?board=1120000000000000"))
+        assert await asyncio.to_thread(engine.searching.acquire, timeout=60)
+        code, text, _ = await fetch(server, "/move?board=1120000000000000")
+        assert (code, text) == (503, "the server is busy with 1 moves; try again later\n")
+        engine.gate.set()
+        assert (await first)[:2] == (200, "r")
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/metrics", "/status", "/move?board=1120000000000000", "/"])
