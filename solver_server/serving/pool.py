@@ -138,11 +138,7 @@ class EnginePool:
         finished, unfinished = await asyncio.wait(running, timeout=grace)
         for future in finished:
             if not future.cancelled():
-<<<<<<< HEAD
                 future.exception()  # whoever asked for the search learns of it; this one is a second view
-=======
-                future.exception()  # nobody asks how they ended
->>>>>>> c75569d (Serve pages with tokens, speak TLS from clients, tell compiling truly)
         for future in unfinished:
             future.cancel()
         return not unfinished
