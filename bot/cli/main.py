@@ -16,6 +16,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "Play",
         "Play many games on the pages at URL... into one dataset.",
     ),
+    "dashboard": (
+        "bot.cli.dashboard:dashboard",
+        "Play",
+        "Show runs in a browser: replays, weights, trainings, running games (docs/watching.md).",
+    ),
     "probe": (
         "scraper.cli:probe",
         "Play",

@@ -1,0 +1,1 @@
+"""The dashboard: weights, replays, pictures, trainings and running games, in a browser."""
