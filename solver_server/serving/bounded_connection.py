@@ -8,7 +8,7 @@ from typing import Any
 
 from websockets.asyncio.server import Server, ServerConnection
 from websockets.frames import CloseCode
-from websockets.protocol import OPEN
+from websockets.protocol import CONNECTING, OPEN
 from websockets.server import ServerProtocol
 
 from solver_server.serving.admission import Admission
@@ -71,6 +71,19 @@ class BoundedConnection(ServerConnection):
         super().data_received(data)
         if self.transport.get_write_buffer_size() > _MOST_UNREAD and not self.transport.is_closing():
             self.give_up(CloseCode.POLICY_VIOLATION, "answers are not read")
+
+    def eof_received(self) -> None:
+        """Note that the client sends nothing more: before it has its answer, that means that it has gone."""
+        if self.state is CONNECTING and self.request is not None:
+            self.drop()  # the library would end its side, and then fail to write the answer
+        else:
+            super().eof_received()
+
+    async def drop_if_broken(self) -> None:
+        """Drop a client that sent what is not of the protocol before it had the answer to its request."""
+        if self.protocol.eof_sent:  # the library has ended its side: the answer cannot be written
+            self.drop()
+            await self.lost.wait()
 
     def pause_writing(self) -> None:
         """Note that the buffer is full."""

@@ -209,6 +209,13 @@ class SolverServer:
         self, http: HttpRequests, connection: ServerConnection, request: Request
     ) -> Response | None:
         assert isinstance(connection, BoundedConnection)
+        response = await self._response_to(http, connection, request)
+        await connection.drop_if_broken()
+        return response
+
+    async def _response_to(
+        self, http: HttpRequests, connection: BoundedConnection, request: Request
+    ) -> Response | None:
         self._admission.requested(connection)
         address = connection.remote_address[0] if connection.remote_address else None
         preflight = request.method == "OPTIONS"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import urllib.error
 import urllib.request
@@ -17,6 +18,10 @@ from solver_server.serving.server_options import ServerOptions
 
 TOKEN = "a-token-of-23-characters"
 PAGE = "http://localhost:8000"
+HANDSHAKE = (
+    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+)
 
 
 @pytest.fixture
@@ -184,6 +189,31 @@ async def test_a_one_shot_search_ends_when_its_client_goes() -> None:
         assert await asyncio.to_thread(endless.searching.acquire, timeout=60)
         writer.transport.abort()
         assert (await fetch(server, "/move?board=1120000000000000&depth=1"))[:2] == (200, "r")
+
+
+@pytest.mark.parametrize("more", [None, b"GET / HTTP/1.1\r\n\r\n"])
+async def test_what_follows_a_request_too_early_leaves_nothing_in_the_log(
+    server: SolverServer, more: bytes | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Another request, as in pipelining, or the end of what the client sends."""
+    host, port = server.url.removeprefix("ws://").split(":")
+    for path, headers in (
+        ("/move?board=1120000000000000", ""),
+        ("/nowhere", ""),
+        ("/", HANDSHAKE),
+        ("/", HANDSHAKE + "Origin: http://evil.example\r\n"),
+    ):
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n".encode())
+        if more is None:
+            writer.write_eof()
+        else:
+            writer.write(more)
+        async with asyncio.timeout(60):
+            with contextlib.suppress(ConnectionResetError):
+                await reader.read()
+        writer.close()
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 async def test_one_shot_searches_are_bounded() -> None:
