@@ -134,6 +134,8 @@ async def _read_once(
         notes: dict[str, object] = {}
         if page.rules:
             notes["rules"] = [str(rule) for rule in page.rules]
+        if page.sees_window:
+            notes["pictures"] = "of the window: the page's canvas cannot be read in the page, which is slower"
         if page.tried:
             notes["given_up"] = dict(page.tried)
         return reading, notes

@@ -33,6 +33,7 @@ class LivePage:
         readers: the ways of reading boards to try, in order.
         waits: how long to wait for what.
         site: what is known of the page's site; its board is looked for before all else.
+        question: the name of the event that asks for drawn texts; see `scraper.in_page.worlds`.
     """
 
     def __init__(
@@ -41,9 +42,11 @@ class LivePage:
         readers: tuple[BoardReader, ...] = READERS,
         waits: WaitTimes | None = None,
         site: SiteProfile | None = None,
+        question: str = "",
     ) -> None:
         self._tab = page
-        self._parts = PageParts.of(page, readers, waits or WaitTimes(), site or SiteProfile())
+        scripts = PageScripts(page, question)
+        self._parts = PageParts.of(page, scripts, readers, waits or WaitTimes(), site or SiteProfile())
         self._mover = Mover(self._parts)
         self._restart = Restart(self._parts, self._mover)
         self._confirmation = Confirmation(self._parts, self._mover, self._restart)
@@ -74,6 +77,11 @@ class LivePage:
     def tried(self) -> tuple[tuple[str, str], ...]:
         """The readers that were given up on this page, each with the reason."""
         return tuple(self._parts.readers.given_up.items())
+
+    @property
+    def sees_window(self) -> bool:
+        """Whether the board is seen in pictures of the window, since the page's canvas cannot be read."""
+        return self._parts.finder.sees_window
 
     @property
     def history(self) -> Sequence[dict[str, object]]:

@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from game2048.errors import PageError
 from scraper.chromium.launch import VIEWPORT, BrowserOptions, open_context, open_contexts
-from scraper.in_page.bundle import bundle
+from scraper.in_page.worlds import own_world_script
 from scraper.live_page import LivePage
 from scraper.report import write_report
 from scraper.site_profile import SiteProfile
@@ -131,8 +131,9 @@ async def _prepared(
         session = await context.new_cdp_session(page)
         await session.send("Animation.setPlaybackRate", {"playbackRate": ANIMATION_RATE})
     context.on("page", _close_popup)
-    await page.add_init_script(bundle("open_shadows.js"))
-    return LivePage(page, waits=waits, site=site)
+    script, question = own_world_script()
+    await page.add_init_script(script)
+    return LivePage(page, waits=waits, site=site, question=question)
 
 
 async def _close_popup(popup: Page) -> None:

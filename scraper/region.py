@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.async_api import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +22,12 @@ class Region:
     def centre(self) -> tuple[float, float]:
         """Its middle."""
         return self.x + self.width / 2, self.y + self.height / 2
+
+
+async def place_in_window(frame: Frame, x: float, y: float) -> tuple[float, float]:
+    """Return a point of a frame in the coordinates of the page's window."""
+    if frame.parent_frame is not None:
+        box = await (await frame.frame_element()).bounding_box()  # in the window's coordinates, however deep
+        if box is not None:
+            return x + box["x"], y + box["y"]
+    return x, y

@@ -19,7 +19,7 @@ from scraper.detection.reader_list import ReaderList
 from scraper.detection.traffic import LONGEST_LOAD_S, Traffic
 from scraper.eye import BoardEye
 from scraper.in_page.worlds import PageScripts
-from scraper.readers import PIXELS
+from scraper.readers import CANVAS_TEXT, PIXELS
 from scraper.readers.canvas import CanvasEye
 from scraper.region import Region
 from scraper.wait_times import WaitTimes
@@ -121,11 +121,12 @@ class Finder:
 
     async def turn_to_canvas(self, name: str, why: str) -> bool:
         """Leave a board of elements that takes no moves for one on a canvas; return whether there is one."""
-        if self._eye is self._canvas or not await self._find_on_canvas():
+        if self._canvas.has_board or not await self._find_on_canvas():
             return False
         logger.info("the board of %s is left for one on a canvas: %s", name, why)
         self._readers.exclude(name, why)
-        self._script.forget()
+        if self._eye is self._canvas:
+            self._script.forget()
         return True
 
     async def skip(self, why: str) -> bool:
@@ -146,6 +147,11 @@ class Finder:
             self._eye = self._script
             await self._find()
         return self._eye
+
+    @property
+    def sees_window(self) -> bool:
+        """Whether the board is seen in pictures of the window."""
+        return self._eye is self._canvas and self._canvas.sees_window
 
     @property
     def frame(self) -> Frame:
@@ -233,14 +239,27 @@ class Finder:
         """A board that came up just now may be one for the readers that cannot be mistaken."""
         if await self._script.seek(weak=False):
             self._eye = self._script
-        elif self._eye is self._script:
+        elif self._canvas.has_board:
+            await self._look_at_canvas()
+        else:
             await self._script.seek(weak=True)
 
     async def _find_on_canvas(self) -> bool:
         if PIXELS.name in self._readers.given_up or not await self._canvas.find():
             return False
-        self._eye = self._canvas
+        await self._look_at_canvas()
         return True
+
+    async def _look_at_canvas(self) -> None:
+        """Read the board that was found on a canvas: by the texts drawn on it, else by its pixels."""
+        lattice = self._canvas.lattice
+        assert lattice is not None
+        is_text = CANVAS_TEXT.name not in self._readers.given_up and await self._script.read_canvas(
+            self._canvas.frame, lattice
+        )
+        self._eye = self._script if is_text else self._canvas
+        if is_text:
+            logger.info("the board is read by %s", CANVAS_TEXT.name)
 
     async def _is_late(self, waited: float, *, tries_on: bool) -> bool:
         """Whether no board is going to come any more."""

@@ -19,9 +19,9 @@ from scraper.detection.button_texts import (
     OVER,
     WON,
 )
-from scraper.detection.page_script import place_in_window
 from scraper.in_page.worlds import PageScripts
 from scraper.reading import Status
+from scraper.region import place_in_window
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,8 @@ from scraper.chromium.driver_errors import first_line, page_lost, page_silent
 from scraper.detection.reader_list import ReaderList
 from scraper.eye import DocumentGoneError, Explains, SettleQuestion, Sighting, SlideQuestion
 from scraper.in_page.worlds import DocumentLostError, FrameScripts, PageScripts
-from scraper.region import Region
+from scraper.readers.canvas import CanvasLattice
+from scraper.region import Region, place_in_window
 from scraper.wait_times import WaitTimes
 
 logger = logging.getLogger(__name__)
@@ -155,6 +156,16 @@ class ScriptEye:
         logger.info("the board is read by %s", seen)
         return True
 
+    async def read_canvas(self, frame: Frame, lattice: CanvasLattice) -> bool:
+        """Read a canvas whose cells are known; return whether the texts drawn on it explain a board."""
+        with contextlib.suppress(PlaywrightError, TimeoutError, msgspec.DecodeError):
+            async with asyncio.timeout(QUICK_S):
+                scripts = await self._scripts.of(frame)
+                if await scripts.call("attachToCanvas", lattice) is True:
+                    self._frame, self._board, self._keys_seen = frame, scripts, 0
+                    return True
+        return False
+
     async def _first_to_see(
         self, names: list[str], documents: list[tuple[Frame, FrameScripts]]
     ) -> str | None:
@@ -212,12 +223,3 @@ class ScriptEye:
             async with asyncio.timeout(1):
                 return await self._watching.call("awaitChange", 250) is True
         return False
-
-
-async def place_in_window(frame: Frame, x: float, y: float) -> tuple[float, float]:
-    """Return a point of a frame in the coordinates of the page's window."""
-    if frame.parent_frame is not None:
-        box = await (await frame.frame_element()).bounding_box()  # in the window's coordinates, however deep
-        if box is not None:
-            return x + box["x"], y + box["y"]
-    return x, y

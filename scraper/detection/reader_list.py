@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from game2048.errors import PageError
 from scraper.eye import Sighting
-from scraper.readers import PIXELS, BoardReader
+from scraper.readers import CANVAS_TEXT, PIXELS, BoardReader
 from scraper.reading import Reading
 
 
@@ -25,7 +25,7 @@ class ReaderList:
 
     def __init__(self, readers: tuple[BoardReader, ...]) -> None:
         self.of_elements = readers
-        self._by_name = {reader.name: reader for reader in (*readers, PIXELS)}
+        self._by_name = {reader.name: reader for reader in (*readers, CANVAS_TEXT, PIXELS)}
         self.reasons: dict[str, str] = {}
         self.given_up: dict[str, str] = {}
         self.is_2048 = False

@@ -1,6 +1,8 @@
 // All that Python calls by name: see worlds.py.
 
 export { directionButtons, isButtonAt } from "./buttons.js";
+export { askBy, canvasPlace, canvasPlaces } from "./canvases.js";
+export { canvasCells } from "./cell_pixels.js";
 export {
   choose,
   findObstacles,
@@ -11,6 +13,15 @@ export {
   says,
   saysLoading,
 } from "./obstacles.js";
-export { attachTo, awaitChange, awaitSettled, awaitSlide, look, region, skip } from "./probe.js";
+export {
+  attachTo,
+  attachToCanvas,
+  awaitChange,
+  awaitSettled,
+  awaitSlide,
+  look,
+  region,
+  skip,
+} from "./probe.js";
 export { outlineOf } from "./report_outline.js";
 export { scrolling } from "./window.js";

@@ -1,5 +1,5 @@
 // Runs in the page's own world before its scripts: boards in closed shadow roots are read like those in open
-// ones. This is the only script that shares anything with the page.
+// ones.
 
 const attach = Element.prototype.attachShadow;
 

@@ -2,9 +2,10 @@
 //
 // Nothing here knows the rules of the game: what a slide may lead to comes from outside, as `afters`.
 
-/** @import { Find, RawReading, Reader, Report, SettledRequest, SiteBoard, SlideRequest } from "./types.js" */
-/** @import { SpawnRule } from "./types.js" */
+/** @import { CanvasLattice, Find, RawReading, Reader, Report, SettledRequest, SiteBoard } from "./types.js" */
+/** @import { SlideRequest, SpawnRule } from "./types.js" */
 
+import { canvasTextReader } from "./readers/canvas_text.js";
 import { latticeReader } from "./readers/lattice.js";
 import { findPositionClasses } from "./readers/position_classes.js";
 import { siteReader } from "./readers/site.js";
@@ -20,6 +21,7 @@ const FINDERS = new Map(
   ]),
 );
 const SITE = "site-profile";
+const CANVAS_TEXT = "canvas-text";
 
 const KEYS = new Set([
   ...["ArrowUp", "ArrowRight", "ArrowDown", "ArrowLeft"],
@@ -70,9 +72,13 @@ const attach = () => {
     return { found: false, reasons: name !== null && found ? { [name]: found.why } : {} };
   }
   reader = found;
-  // The same function is put up once, however often this is called.
-  for (const type of INPUTS) window.addEventListener(type, noteInput, { capture: true, passive: true });
+  hearInput();
   return { found: true, reasons: {} };
+};
+
+/** The same function is put up once, however often this is called. */
+const hearInput = () => {
+  for (const type of INPUTS) window.addEventListener(type, noteInput, { capture: true, passive: true });
 };
 
 /**
@@ -86,6 +92,20 @@ export const attachTo = (wanted, site) => {
   if (name !== wanted) reader = null;
   name = wanted;
   return attach();
+};
+
+/**
+ * Read a board on a canvas, whose cells are known; whether the texts drawn on it explain it.
+ *
+ * @param {CanvasLattice} lattice
+ */
+export const attachToCanvas = (lattice) => {
+  const found = canvasTextReader(lattice);
+  if (!found) return false;
+  name = CANVAS_TEXT;
+  reader = found;
+  hearInput();
+  return true;
 };
 
 /** Leave this board for another that the same reader sees; whether there is one. */
@@ -109,6 +129,7 @@ export const look = () => reader?.read() ?? null;
 // -- waiting ---------------------------------------------------------------------------------------------
 
 const roots = () => reader?.roots?.() ?? [];
+const byFrames = () => reader?.byFrames ?? false;
 
 /** Notices when what matters in a reading differs from the last one. */
 class Change {
@@ -189,18 +210,21 @@ export const awaitSettled = ({ quiet, cap, fresh, unblocked, labels, ranks }) =>
   const began = performance.now();
   const change = new Change(true);
   let changed = false;
-  return watch((clock, mutations) => {
-    changed ||= mutations > 0;
-    const isLate = performance.now() - began >= cap;
-    const reading = attach().found && reader ? reader.read() : null;
-    if (reading) change.note(reading, clock);
-    const isWanted =
-      reading !== null && !(fresh && !(changed && isFresh(reading))) && !(unblocked && reading.won);
-    if (isWanted && clock.rested(change.at, quiet, reading.moving)) return report("settled", reading);
-    if (isLate) return report(reading ? "moving" : "gone", reading);
-    if (!isWanted) clock.wake(began + cap - performance.now());
-    return undefined;
-  }, roots);
+  return watch(
+    (clock, mutations) => {
+      changed ||= mutations > 0;
+      const isLate = performance.now() - began >= cap;
+      const reading = attach().found && reader ? reader.read() : null;
+      if (reading) change.note(reading, clock);
+      const isWanted =
+        reading !== null && !(fresh && !(changed && isFresh(reading))) && !(unblocked && reading.won);
+      if (isWanted && clock.rested(change.at, quiet, reading.moving)) return report("settled", reading);
+      if (isLate) return report(reading ? "moving" : "gone", reading);
+      if (!isWanted) clock.wake(began + cap - performance.now());
+      return undefined;
+    },
+    { roots, byFrames },
+  );
 };
 
 /**
@@ -214,7 +238,7 @@ export const awaitSettled = ({ quiet, cap, fresh, unblocked, labels, ranks }) =>
 export const awaitSlide = (request) => {
   reader?.learn?.(request.labels, request.ranks);
   const wait = new SlideWait(request);
-  return watch((clock) => wait.check(clock), roots);
+  return watch((clock) => wait.check(clock), { roots, byFrames });
 };
 
 /**

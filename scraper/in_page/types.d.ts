@@ -34,6 +34,52 @@ export interface Box {
   height: number;
 }
 
+/** A canvas: its number, and where it is in its frame. */
+export interface CanvasPlace extends Box {
+  id: number;
+}
+
+/** A text on a canvas, by its place in the frame. */
+export interface DrawnText {
+  text: string;
+  /** Its middle. */
+  x: number;
+  y: number;
+  /** Where the page put it, which is its middle or a corner. */
+  atX: number;
+  atY: number;
+  /** Of its letters. */
+  height: number;
+}
+
+/** The cells of a board on a canvas: the centre of the first within the canvas, the distances between centres. */
+export interface CanvasLattice {
+  canvas: number;
+  x: number;
+  y: number;
+  pitchX: number;
+  pitchY: number;
+  rows: number;
+  columns: number;
+}
+
+/** Asks for the pixels of cells: `width` and `height` are those of the part of a cell that is wanted. */
+export interface CellsRequest extends CanvasLattice {
+  width: number;
+  height: number;
+  /** So many pixels across are wanted. */
+  side: number;
+}
+
+/** The pixels of all cells in base64, and how large the canvas is in the window. */
+export interface CanvasCells {
+  cells: string | null;
+  /** Whether the page may not read it, since pictures of other sites are on it. */
+  closed: boolean;
+  width: number;
+  height: number;
+}
+
 /** What reads one board. */
 export interface Reader {
   read(): RawReading;
@@ -46,6 +92,8 @@ export interface Reader {
   unskip?(): void;
   /** What else to watch for changes: documents and shadow roots. */
   roots?(): Node[];
+  /** True where what it reads changes without a change of the document: it is asked in every frame. */
+  byFrames?: boolean;
   /** Take in the face values of looks, and whether tiles show the power of 2. */
   learn?(labels: Record<string, number> | undefined, ranks: boolean | undefined): void;
 }

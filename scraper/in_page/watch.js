@@ -16,6 +16,13 @@ const ENDS = ["animationend", "transitionend"];
  */
 
 /**
+ * What else to watch besides the document: `roots`, since changes inside shadow roots are not told outside of them;
+ * and whether a check is made in every frame, for what is drawn on canvases.
+ *
+ * @typedef {{ roots?: () => Node[], byFrames?: () => boolean }} Sources
+ */
+
+/**
  * One wait: calls its check now, whenever the page has changed, and when it was asked to wake, until the check
  * returns something.
  *
@@ -24,14 +31,14 @@ const ENDS = ["animationend", "transitionend"];
 class Watch {
   /**
    * @param {Check<T>} check
-   * @param {() => Node[]} roots what to watch besides the document: changes inside shadow roots are not told
-   *   outside of them
+   * @param {Sources} sources
    * @param {(value: T) => void} resolve
    * @param {(error: unknown) => void} reject
    */
-  constructor(check, roots, resolve, reject) {
+  constructor(check, sources, resolve, reject) {
     this.check = check;
-    this.roots = roots;
+    this.roots = sources.roots ?? (() => []);
+    this.byFrames = sources.byFrames ?? (() => false);
     this.resolve = resolve;
     this.reject = reject;
     this.timer = 0;
@@ -39,6 +46,7 @@ class Watch {
     this.isCounting = false;
     this.hearsEnds = false;
     this.looksNext = false;
+    this.awaitsFrame = false;
     this.isDone = false;
     /** @type {Set<Node>} */
     this.watched = new Set();
@@ -106,12 +114,24 @@ class Watch {
     });
   }
 
+  awaitFrame() {
+    if (this.awaitsFrame) return;
+    this.awaitsFrame = true;
+    requestAnimationFrame(() => {
+      this.awaitsFrame = false;
+      this.step(0);
+    });
+  }
+
   step(/** @type {number} */ mutations) {
     if (this.isDone) return;
     try {
       const result = this.check(this, mutations);
       for (const root of this.roots()) if (!this.watched.has(root)) this.observe(root);
-      if (result === undefined) return;
+      if (result === undefined) {
+        if (this.byFrames()) this.awaitFrame();
+        return;
+      }
       this.finish();
       this.resolve(result);
     } catch (error) {
@@ -138,10 +158,10 @@ class Watch {
  *
  * @template T
  * @param {Check<T>} check
- * @param {() => Node[]} [roots] what to watch besides the document
+ * @param {Sources} [sources]
  * @returns {Promise<T>}
  */
-export const watch = (check, roots = () => []) =>
+export const watch = (check, sources = {}) =>
   new Promise((resolve, reject) => {
-    new Watch(check, roots, resolve, reject);
+    new Watch(check, sources, resolve, reject);
   });

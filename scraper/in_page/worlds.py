@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
+import secrets
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urldefrag
@@ -22,7 +23,7 @@ from playwright.async_api import Error as PlaywrightError
 from scraper.in_page.bundle import bundle
 
 WORLD = "bot2048"
-MOST_LETTERS = 65_536
+MOST_LETTERS = 131_072
 """The longest answer of a script, as JSON."""
 GONE = re.compile(
     r"context was destroyed|cannot find context|disposed|detached|navigat|promise was collected|"
@@ -86,10 +87,12 @@ class PageScripts:
 
     Args:
         page: a page of Playwright.
+        question: the name of the event by which drawn texts are asked for; see `own_world_script`.
     """
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, question: str = "") -> None:
         self._page = page
+        self._question = question
         self._main: CDPSession | None = None
         self._known: dict[Frame, FrameScripts] = {}
         page.on("framenavigated", self._forget)
@@ -113,6 +116,8 @@ class PageScripts:
             session, "Runtime.evaluate", expression=_install(), contextId=scripts.context, returnByValue=True
         )
         _value(answer, "main.js")
+        if self._question:
+            await scripts.call("askBy", self._question)
         self._known[frame] = scripts
         return scripts
 
@@ -158,6 +163,16 @@ class PageScripts:
             with contextlib.suppress(PlaywrightError):
                 await session.detach()
         return session is None
+
+
+def own_world_script() -> tuple[str, str]:
+    """Make the script that runs in the page's own world before the page's scripts.
+
+    Returns:
+        The script, and the name of the event by which our world asks it: another one for each page.
+    """
+    question = secrets.token_hex(8)
+    return f"{bundle('open_shadows.js')};\n({bundle('drawn_text.js')}).noteDrawnText({question!r});", question
 
 
 @functools.cache

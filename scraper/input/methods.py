@@ -21,11 +21,10 @@ from playwright.async_api import Error as PlaywrightError
 from game2048.direction import Direction
 from scraper.detection.button_texts import CONSENT, KEEP_GOING, START
 from scraper.detection.obstacles import Obstacles
-from scraper.detection.page_script import place_in_window
 from scraper.in_page.worlds import PageScripts
 from scraper.input.listeners import ANYHOW, KEYS, MOUSE, TOUCH, heard_by
 from scraper.input.pace import KeyPace
-from scraper.region import Region
+from scraper.region import Region, place_in_window
 
 logger = logging.getLogger(__name__)
 

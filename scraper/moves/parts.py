@@ -57,13 +57,19 @@ class PageParts:
     judge: Judge
 
     @classmethod
-    def of(cls, tab: Page, readers: tuple[BoardReader, ...], waits: WaitTimes, site: SiteProfile) -> Self:
+    def of(
+        cls,
+        tab: Page,
+        scripts: PageScripts,
+        readers: tuple[BoardReader, ...],
+        waits: WaitTimes,
+        site: SiteProfile,
+    ) -> Self:
         """Make the parts for a page of Playwright."""
         waits = site.wait_times(waits)
         if site.board is not None:
             readers = (site.reader(), *readers)
         listed = ReaderList(readers)
-        scripts = PageScripts(tab)
         obstacles = Obstacles(tab, scripts)
         finder = Finder(tab, scripts, listed, obstacles, waits)
         values = TileValues()

@@ -69,7 +69,13 @@ LATTICE_LOOKS: BoardReader = ScriptReader(
 READERS: tuple[BoardReader, ...] = (POSITION_CLASSES, LATTICE_TEXT, LATTICE_CLASSES, LATTICE_LOOKS)
 """The readers of elements, in the order in which they are tried; `scraper.readers.canvas` comes last."""
 
+CANVAS_TEXT: BoardReader = ScriptReader(
+    name="canvas-text",
+    looks_for="a canvas with numbers drawn as text",
+    traits=ReaderTraits(any_grid=True),
+)
+"""The reader of canvases on which numbers are drawn as text, in cells that `scraper.readers.canvas` found."""
 PIXELS: BoardReader = ScriptReader(
     name="pixels", looks_for="a canvas with equal squares", traits=ReaderTraits(weak=True)
 )
-"""The reader of canvases; its pictures are taken by `scraper.readers.canvas`."""
+"""The reader of all other canvases; its pictures are taken by `scraper.readers.canvas`."""

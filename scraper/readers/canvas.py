@@ -1,4 +1,8 @@
-"""The eye for boards drawn on a canvas: pictures of the window, and the rules to tell what they show."""
+"""The eye for boards drawn on a canvas: its cells made small, and the rules to tell what they show.
+
+The cells are found in a picture of the window. From then on they are read inside the page, in the frame in
+which they were drawn; only where that is not possible more pictures of the window are taken.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,8 @@ import time
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
-from playwright.async_api import CDPSession, ElementHandle, Frame, Page
+import msgspec
+from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from game2048.errors import PageError
@@ -18,7 +23,7 @@ from scraper.chromium.driver_errors import first_line, page_silent
 from scraper.eye import Explains, SettleQuestion, Sighting, SightKind, SlideQuestion
 from scraper.in_page.worlds import PageScripts
 from scraper.readers import PIXELS
-from scraper.region import Region
+from scraper.region import Region, place_in_window
 from scraper.wait_times import WaitTimes
 
 if TYPE_CHECKING:
@@ -30,11 +35,62 @@ logger = logging.getLogger(__name__)
 _Window = tuple[float, float, float, float]
 LEAST_CANVAS = 100
 STILL_FOR_S = 0.1
-"""How long the cells must look the same, over two pictures at least."""
+"""How long the cells must look the same."""
+STILL_FRAMES = 3
+"""Over so many looks."""
+TRUSTED_S = 0.04
+"""How long where the first explained board has always been the one that stayed: two steps of a timer."""
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """A canvas: its number in its frame, and where it is there."""
+
+    id: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class _Cells(msgspec.Struct, frozen=True):
+    """What the page answers that is asked for the cells of a board."""
+
+    cells: str | None
+    closed: bool
+    width: float
+    height: float
+
+
+class CanvasLattice(msgspec.Struct, frozen=True, rename="camel"):
+    """The cells of a board on a canvas, in CSS pixels within it.
+
+    Attributes:
+        canvas: its number in its frame.
+        x: the centre of the first cell.
+        y: the same.
+        pitch_x: from one column to the next.
+        pitch_y: from one row to the next.
+        rows: of the board.
+        columns: of the board.
+    """
+
+    canvas: int
+    x: float
+    y: float
+    pitch_x: float
+    pitch_y: float
+    rows: int
+    columns: int
+
+
+class _CellsRequest(CanvasLattice, frozen=True, rename="camel", kw_only=True):
+    width: float
+    height: float
+    side: int
 
 
 class CanvasEye:
-    """Sees the board on a canvas of one page, in pictures of the window.
+    """Sees the board on a canvas of one page, by the looks of its cells.
 
     Args:
         page: a page of Playwright.
@@ -49,10 +105,13 @@ class CanvasEye:
         self._scripts = scripts
         self._waits = waits
         self._session: CDPSession | None = None
-        self._canvas: ElementHandle | None = None
+        self._canvas: _Place | None = None
         self._lattice: PixelLattice | None = None
         self._gallery: Gallery | None = None
-        self._size = (0.0, 0.0)
+        self._from_window = True
+        """Whether the last look was a picture of the window."""
+        self._is_closed = False
+        """Whether the page may not read the canvas."""
         self._grounded: bool | None = None
         """Whether plain cells are empty, whatever their colour; ``None`` until some have been seen."""
         self._frame: Frame = page.main_frame
@@ -76,6 +135,21 @@ class CanvasEye:
         """Return False: the largest canvas with a board is the only one that is looked at."""
         return False
 
+    @property
+    def lattice(self) -> CanvasLattice | None:
+        """The cells of the board, once it has been found."""
+        if self._canvas is None or self._lattice is None:
+            return None
+        found = self._lattice
+        return CanvasLattice(
+            self._canvas.id, found.x, found.y, found.pitch_x, found.pitch_y, found.rows, found.columns
+        )
+
+    @property
+    def sees_window(self) -> bool:
+        """Whether the canvas cannot be read inside the page, so that pictures of the window are taken."""
+        return self._from_window
+
     async def find(self) -> bool:
         """Look for a canvas that shows a board; return whether there is one."""
         from scraper.readers.canvas_appearances import Gallery
@@ -88,21 +162,19 @@ class CanvasEye:
                 if lattice is not None:
                     logger.info("a canvas shows %d×%d squares", lattice.rows, lattice.columns)
                     self._lattice, self._gallery = lattice, self._gallery or Gallery()
-                    self._found = True
+                    self._found, self._is_closed = True, False
                     return True
         self._canvas, self._found = None, False
         return False
 
-    async def _canvases(self) -> list[tuple[Frame, ElementHandle]]:
-        found: list[tuple[float, Frame, ElementHandle]] = []
+    async def _canvases(self) -> list[tuple[Frame, _Place]]:
+        found: list[tuple[Frame, _Place]] = []
         for frame in self._page.frames:
-            with contextlib.suppress(PlaywrightError):
-                for canvas in await frame.query_selector_all("canvas"):
-                    box = await canvas.bounding_box() if await canvas.is_visible() else None
-                    if box is not None and min(box["width"], box["height"]) >= LEAST_CANVAS:
-                        found.append((box["width"] * box["height"], frame, canvas))
-        found.sort(key=lambda one: -one[0])
-        return [(frame, canvas) for _, frame, canvas in found]
+            with contextlib.suppress(PlaywrightError, msgspec.DecodeError):
+                places = await self._scripts.call(frame, "canvasPlaces", into=list[_Place])
+                found += [(frame, place) for place in places]
+        found.sort(key=lambda one: -one[1].width * one[1].height)
+        return found
 
     async def buttons(self) -> list[tuple[float, float]]:
         """Return where on the largest canvas buttons may be, in the window; its middle comes last."""
@@ -110,22 +182,21 @@ class CanvasEye:
 
         for frame, canvas in await self._canvases():
             self._frame, self._canvas = frame, canvas
-            box = await canvas.bounding_box()
-            if box is not None:
-                places = find_buttons(await self._picture())
-                places.append((box["width"] / 2, box["height"] / 2))
-                return [(box["x"] + x, box["y"] + y) for x, y in places]
+            places = find_buttons(await self._picture())
+            places.append((canvas.width / 2, canvas.height / 2))
+            left, top = await place_in_window(frame, canvas.x, canvas.y)
+            return [(left + x, top + y) for x, y in places]
         return []
 
     async def region(self) -> Region | None:
         """Return where the board is in the window."""
-        box = await self._canvas.bounding_box() if self._canvas else None
         lattice = self._lattice
-        if box is None or lattice is None:
+        if self._canvas is None or lattice is None:
             return None
+        left, top = await self._place()
         return Region(
-            box["x"] + lattice.x - lattice.pitch_x / 2,
-            box["y"] + lattice.y - lattice.pitch_y / 2,
+            left + lattice.x - lattice.pitch_x / 2,
+            top + lattice.y - lattice.pitch_y / 2,
             lattice.columns * lattice.pitch_x,
             lattice.rows * lattice.pitch_y,
         )
@@ -172,32 +243,41 @@ class CanvasEye:
         while True:
             watch.see(await self._cells())
             late = time.monotonic() - began > cap / 1000
-            if watch.still_for >= STILL_FOR_S or late:
+            if watch.is_still or late:
                 outcome = SightKind.SETTLED if watch.still_for else SightKind.MOVING
                 return self._sighting(outcome, watch.crops, learn=True)
 
     async def _slid(self, question: SlideQuestion, cap: int, explains: Explains) -> Sighting:
         began = time.monotonic()
         watch = _Stillness()
+        early: list[int] | None = None
         while True:
             watch.see(await self._cells())
             late = time.monotonic() - began > cap / 1000
-            if watch.still_for < STILL_FOR_S and not late:
+            if not watch.is_still_for(TRUSTED_S) and not late:
                 continue
             looks = self._names(watch.crops, learn=False)
-            if looks == question.looks_before:
+            is_same = looks == question.looks_before
+            is_explained = not is_same and explains(looks)
+            if is_explained and early is None and all(look in question.labels for look in looks):
+                early = [question.labels[look] for look in looks]
+            if is_explained and (watch.is_still or late or (question.trusting and early is not None)):
+                return self._sighting(SightKind.SLID, watch.crops, learn=True, early=early)
+            if not watch.is_still and not late:
+                continue
+            if is_same:
                 if watch.still_for >= question.idle / 1000 or late:
                     return self._sighting(SightKind.UNCHANGED, watch.crops, learn=False)
-            elif explains(looks):
-                return self._sighting(SightKind.SLID, watch.crops, learn=True)
-            elif watch.still_for >= question.quiet_other / 1000 or late:
+            elif not is_explained and (watch.still_for >= question.quiet_other / 1000 or late):
                 return self._sighting(SightKind.OTHER, watch.crops, learn=True)
 
     def _names(self, crops: Crops, *, learn: bool) -> tuple[str, ...]:
         assert self._gallery is not None
         return self._gallery.names(crops, learn=learn)
 
-    def _sighting(self, outcome: SightKind, crops: Crops, *, learn: bool) -> Sighting:
+    def _sighting(
+        self, outcome: SightKind, crops: Crops, *, learn: bool, early: list[int] | None = None
+    ) -> Sighting:
         lattice = self._lattice
         assert lattice is not None
         reading = {
@@ -210,52 +290,106 @@ class CanvasEye:
             "won": False,
             "over": False,
         }
-        return Sighting(outcome, reading, None, None, 0, self.name)
+        return Sighting(outcome, reading, early, None, 0, self.name)
 
     # -- pictures -----------------------------------------------------------------------------------------
 
     async def _cells(self) -> Crops:
-        from scraper.readers.canvas_appearances import are_plain, crops_of, without_ground
+        """Return the cells as they look now: read in the page, else in a picture of the window."""
+        crops = await self._drawn()
+        if crops is None:
+            self._from_window = True
+            return await self._photographed()
+        if self._from_window and self._gallery is not None and self._gallery.is_known:
+            crops = await self._compared(crops)
+        else:
+            self._from_window = False
+        return crops
+
+    async def _compared(self, drawn: Crops) -> Crops:
+        """Let what is read in the page bear the names that it has in pictures of the window."""
+        from scraper.readers.canvas_appearances import STILL, difference
+
+        photographed = await self._photographed()
+        again = await self._drawn()
+        if again is None or float(difference(drawn, again).max()) >= STILL:
+            return photographed
+        assert self._gallery is not None
+        self._gallery.teach(again, self._gallery.names(photographed, learn=True))
+        self._from_window = False
+        return again
+
+    async def _drawn(self) -> Crops | None:
+        """Read the cells inside the page, after it has drawn its next frame; ``None`` where that fails."""
+        from scraper.readers.canvas_appearances import CROP, unpacked
+
+        lattice, found, canvas = self.lattice, self._lattice, self._canvas
+        if self._is_closed or lattice is None or found is None or canvas is None:
+            return None
+        request = _CellsRequest(
+            **msgspec.structs.asdict(lattice),
+            width=found.inner_width,
+            height=found.inner_height,
+            side=CROP,
+        )
+        answer = await self._scripts.call(self._frame, "canvasCells", request, into=_Cells)
+        if abs(answer.width - canvas.width) > 1 or abs(answer.height - canvas.height) > 1:
+            await self._find_anew()
+            return None
+        self._is_closed = answer.closed
+        if answer.cells is None:
+            return None
+        return self._without_ground(unpacked(answer.cells, found.rows * found.columns))
+
+    async def _find_anew(self) -> None:
+        """Find the cells of a canvas whose size has changed."""
         from scraper.readers.canvas_lattice import find_lattice
 
-        picture = await self._picture()
-        size = (float(picture.shape[1]), float(picture.shape[0]))
-        if size != self._size:
-            lattice = find_lattice(picture)
-            if lattice is not None:
-                self._lattice = lattice
-            self._size = size
+        await self._place()
+        self._lattice = find_lattice(await self._picture()) or self._lattice
+
+    async def _photographed(self) -> Crops:
+        from scraper.readers.canvas_appearances import crops_of
+
         assert self._lattice is not None
-        crops = crops_of(picture, self._lattice)
+        return self._without_ground(crops_of(await self._picture(), self._lattice))
+
+    def _without_ground(self, crops: Crops) -> Crops:
+        from scraper.readers.canvas_appearances import are_plain, without_ground
+
         if self._grounded is None:
             plain = are_plain(crops)
             self._grounded = bool(plain.any() and not plain.all()) or None
         return without_ground(crops) if self._grounded else crops
 
-    async def _picture(self) -> Any:
-        from scraper.readers.canvas_lattice import decode
+    async def _place(self) -> tuple[float, float]:
+        """Return where the canvas is in the window now.
 
+        Raises:
+            PageError: it is not there any more.
+        """
         assert self._canvas is not None
-        if self._session is None:
-            self._session = await self._page.context.new_cdp_session(self._page)
-        box = await self._canvas.bounding_box()
-        x, y, wide, high = await self._scripts.call(self._page.main_frame, "scrolling", into=_Window)
-        if box is None:
+        place = await self._scripts.call(self._frame, "canvasPlace", self._canvas.id, into=_Place | None)
+        if place is None:
             url = self._page.url
             raise PageError(
                 f"the canvas of {url} has gone: start again to continue", url=url, reader=self.name
             )
-        clip = {
-            "x": round(box["x"] + x),
-            "y": round(box["y"] + y),
-            "width": round(box["width"]),
-            "height": round(box["height"]),
-            "scale": 1,
-        }
+        self._canvas = place
+        return await place_in_window(self._frame, place.x, place.y)
+
+    async def _picture(self) -> Any:
+        from scraper.readers.canvas_lattice import decode
+
+        if self._session is None:
+            self._session = await self._page.context.new_cdp_session(self._page)
+        left, top = await self._place()
+        x, y, wide, high = await self._scripts.call(self._page.main_frame, "scrolling", into=_Window)
+        assert self._canvas is not None
+        width, height = round(self._canvas.width), round(self._canvas.height)
+        clip = {"x": round(left + x), "y": round(top + y), "width": width, "height": height, "scale": 1}
         # Beyond the window only where need be: the window is made larger for that, which pages notice.
-        beyond = (
-            box["x"] < 0 or box["y"] < 0 or box["x"] + box["width"] > wide or box["y"] + box["height"] > high
-        )
+        beyond = left < 0 or top < 0 or left + width > wide or top + height > high
         answer = await self._session.send(
             "Page.captureScreenshot",
             {"format": "png", "clip": clip, "optimizeForSpeed": True, "captureBeyondViewport": beyond},
@@ -264,18 +398,27 @@ class CanvasEye:
 
 
 class _Stillness:
-    """For how long the cells have looked the same."""
+    """For how long the cells have looked the same, and over how many looks."""
 
     def __init__(self) -> None:
         self.crops: Any = None
         self._since = 0.0
         self.still_for = 0.0
+        self.frames = 0
+
+    @property
+    def is_still(self) -> bool:
+        return self.is_still_for(STILL_FOR_S)
+
+    def is_still_for(self, seconds: float) -> bool:
+        return self.still_for >= seconds and self.frames >= STILL_FRAMES
 
     def see(self, crops: Crops) -> None:
         from scraper.readers.canvas_appearances import STILL, difference
 
         now = time.monotonic()
         if self.crops is None or float(difference(self.crops, crops).max()) >= STILL:
-            self._since = now
+            self._since, self.frames = now, 0
+        self.frames += 1
         self.crops = crops
         self.still_for = now - self._since

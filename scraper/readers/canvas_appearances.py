@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from game2048.errors import PageError
 from scraper.readers.appearances import GROUND
 from scraper.readers.canvas_lattice import Picture, PixelLattice
 
@@ -31,6 +35,19 @@ def crops_of(picture: Picture, lattice: PixelLattice) -> Crops:
     image = Image.fromarray(picture)
     small = [image.resize((CROP, CROP), Image.Resampling.BOX, box=box) for box in _within(picture, lattice)]
     return np.stack([np.asarray(crop, dtype=np.float32) for crop in small])
+
+
+def unpacked(cells: str, count: int) -> Crops:
+    """Return the crops that the page has made: base64 of red, green and blue.
+
+    Raises:
+        PageError: there are more or fewer.
+    """
+    try:
+        values = np.frombuffer(base64.b64decode(cells, validate=True), dtype=np.uint8)
+        return values.reshape(count, CROP, CROP, 3).astype(np.float32)
+    except ValueError as error:
+        raise PageError(f"the page returned {len(cells)} letters for the pixels of {count} cells") from error
 
 
 def _within(picture: Picture, lattice: PixelLattice) -> list[tuple[float, float, float, float]]:
@@ -77,6 +94,20 @@ class Gallery:
     def __init__(self, same: float = SAME) -> None:
         self.same = same
         self._crops: list[Crops] = []
+        self._names: list[str] = []
+        self._count = 0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether any look has been named."""
+        return bool(self._names)
+
+    def teach(self, crops: Crops, names: Sequence[str]) -> None:
+        """Give looks that are seen in another way the names that they have."""
+        for crop, name in zip(crops, names, strict=True):
+            if crop.any() and name != GROUND and self._nearest(crop, self._crops) is None:
+                self._crops.append(crop)
+                self._names.append(name)
 
     def names(self, crops: Crops, *, learn: bool) -> tuple[str, ...]:
         """Return the look of every cell; "?" with a number for new ones that are not to be learned."""
@@ -88,11 +119,13 @@ class Gallery:
                 continue
             known = self._nearest(crop, self._crops)
             if known is not None:
-                names.append(f"p{known}")
+                names.append(self._names[known])
                 continue
             if learn:
-                names.append(f"p{len(self._crops)}")
+                names.append(f"p{self._count}")
                 self._crops.append(crop)
+                self._names.append(names[-1])
+                self._count += 1
                 continue
             fresh = self._nearest(crop, new)
             if fresh is None:

@@ -24,6 +24,8 @@ LEAST_SHARE = 0.3
 """How much of the picture's width a board fills at least, where it is not as wide as this."""
 LEAST_WIDTH = 200
 MOST_COLORS = 24
+INNER = 0.84
+"""The share of a cell's width that is looked at, without its edge."""
 SMOOTH = 4
 """The most by which neighbouring pixels of one patch differ."""
 
@@ -62,9 +64,19 @@ class PixelLattice:
     rows: int
     columns: int
 
+    @property
+    def inner_width(self) -> float:
+        """Of the part of a cell within its edge."""
+        return self.width * INNER
+
+    @property
+    def inner_height(self) -> float:
+        """Of the part of a cell within its edge."""
+        return self.height * INNER
+
     def boxes(self) -> list[tuple[float, float, float, float]]:
         """Return the box within the edge of each cell, row by row: left, top, right, bottom."""
-        w, h = self.width * 0.42, self.height * 0.42
+        w, h = self.inner_width / 2, self.inner_height / 2
         return [
             (x - w, y - h, x + w, y + h)
             for y in (self.y + row * self.pitch_y for row in range(self.rows))

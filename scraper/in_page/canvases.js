@@ -1,0 +1,125 @@
+// The canvases of the document: which there are, where they are, and which texts were drawn on them.
+
+import { isShown, walk } from "./dom.js";
+
+const LEAST_SIDE = 100;
+const FIELD = "\u001f";
+const NOTE = "\u001e";
+
+/** @import { Box, CanvasPlace, DrawnText } from "./types.js" */
+
+/** @type {HTMLCanvasElement[]} all that have been found, in the order in which they were; Python calls them by it */
+const known = [];
+/** The name of the event that asks for texts; see drawn_text.js. */
+let question = "";
+
+/**
+ * Say how the page's own world is asked.
+ *
+ * @param {string} name
+ */
+export const askBy = (name) => {
+  question = name;
+};
+
+/** All canvases that can be seen, in the order in which the page holds them. */
+export const shownCanvases = () => {
+  /** @type {HTMLCanvasElement[]} */
+  const found = [];
+  walk(document, (element) => {
+    if (element instanceof HTMLCanvasElement && isShown(element)) found.push(element);
+  });
+  return found;
+};
+
+/**
+ * Where a canvas is in its frame, with its border.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @returns {Box}
+ */
+const boxOf = (canvas) => {
+  const { left, top, width, height } = canvas.getBoundingClientRect();
+  return { x: left, y: top, width, height };
+};
+
+/**
+ * Where the picture of a canvas is in its frame: within its border and padding.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @returns {Box}
+ */
+export const pictureBox = (canvas) => {
+  const box = boxOf(canvas);
+  const style = getComputedStyle(canvas);
+  const across = canvas.offsetWidth ? box.width / canvas.offsetWidth : 1;
+  const down = canvas.offsetHeight ? box.height / canvas.offsetHeight : 1;
+  /** @param {string} side */
+  const edge = (side) =>
+    (parseFloat(style.getPropertyValue(`border-${side}-width`)) || 0) +
+    (parseFloat(style.getPropertyValue(`padding-${side}`)) || 0);
+  return {
+    x: box.x + edge("left") * across,
+    y: box.y + edge("top") * down,
+    width: box.width - (edge("left") + edge("right")) * across,
+    height: box.height - (edge("top") + edge("bottom")) * down,
+  };
+};
+
+/**
+ * The canvases that are large enough for a board.
+ *
+ * @returns {CanvasPlace[]}
+ */
+export const canvasPlaces = () =>
+  shownCanvases()
+    .map((canvas) => {
+      if (!known.includes(canvas)) known.push(canvas);
+      return { id: known.indexOf(canvas), ...boxOf(canvas) };
+    })
+    .filter(({ width, height }) => Math.min(width, height) >= LEAST_SIDE);
+
+/**
+ * Where a canvas is now; null if it has gone.
+ *
+ * @param {number} id
+ */
+export const canvasPlace = (id) => {
+  const canvas = known[id];
+  return canvas?.isConnected ? { id, ...boxOf(canvas) } : null;
+};
+
+/** @param {number} id */
+export const canvasCalled = (id) => known[id];
+
+/**
+ * The texts that were drawn on a canvas and can still be seen, by their places in the frame.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @returns {DrawnText[]}
+ */
+export const textsOn = (canvas) => {
+  let answer = "";
+  /** @param {Event} event */
+  const hear = (event) => {
+    if (event instanceof CustomEvent && typeof event.detail === "string") answer = event.detail;
+  };
+  canvas.addEventListener(`${question}!`, hear);
+  canvas.dispatchEvent(new Event(question, { composed: true }));
+  canvas.removeEventListener(`${question}!`, hear);
+  if (!answer || !canvas.width || !canvas.height) return [];
+  const box = pictureBox(canvas);
+  const across = box.width / canvas.width;
+  const down = box.height / canvas.height;
+  return answer.split(NOTE).map((note) => {
+    const [text, x, y, atX, atY, height] = note.split(FIELD);
+    return {
+      text: text.trim(),
+      x: box.x + Number(x) * across,
+      y: box.y + Number(y) * down,
+      atX: box.x + Number(atX) * across,
+      atY: box.y + Number(atY) * down,
+      height: Number(height) * down,
+    };
+  });
+};

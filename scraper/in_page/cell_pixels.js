@@ -1,0 +1,203 @@
+// Reads the cells of a board on canvases, made small, in the frame in which they were drawn.
+
+/** @import { CanvasCells, CellsRequest } from "./types.js" */
+
+import { canvasCalled, pictureBox, shownCanvases } from "./canvases.js";
+
+/** Where the page is not being drawn, frames never come. */
+const WITHOUT_FRAMES_MS = 400;
+const PIXEL = 4;
+/** Each pixel is the mean of so many in a row and as many rows, so that fractions of pixels matter little. */
+const FINE = 4;
+/** How many bytes become one string at a time: a call takes so many arguments. */
+const PIECE = 8192;
+
+/** For so long after a question or a key every frame is read of canvases that keep nothing. */
+const FOLLOWED_MS = 1000;
+const INPUTS = ["keydown", "keyup", "pointerup", "touchend"];
+
+/** @type {CanvasRenderingContext2D | null} */
+let paper = null;
+/** Of the last frame in which something was drawn: what it was asked for, and the answer. */
+let last = { key: "", cells: new Uint8Array() };
+/**
+ * A canvas of WebGL shows what is drawn in one frame and forgets it: it has to be read in just that frame, which
+ * may lie between two questions.
+ *
+ * @type {CellsRequest | null}
+ */
+let followed = null;
+let followedUntil = 0;
+let isFollowing = false;
+
+/**
+ * Call back in the next frame, after all that the page does in it and before it is shown. What WebGL draws is lost
+ * after that. A callback of `requestAnimationFrame` may come before the page's own; observers of sizes come after,
+ * and tell the size of what they begin to observe.
+ *
+ * @param {Element} element
+ * @param {() => void} act
+ */
+const afterDrawing = (element, act) => {
+  let isDone = false;
+  const once = () => {
+    if (isDone) return;
+    isDone = true;
+    observer.disconnect();
+    clearTimeout(timer);
+    act();
+  };
+  const observer = new ResizeObserver(once);
+  const timer = setTimeout(once, WITHOUT_FRAMES_MS);
+  requestAnimationFrame(() => {
+    if (!isDone) observer.observe(element);
+  });
+};
+
+/** @param {Uint8ClampedArray} pixels */
+const isOneColor = (pixels) => {
+  const words = new Uint32Array(pixels.buffer);
+  return words.every((word) => word === words[0]);
+};
+
+/**
+ * The means of the pixels, red, green and blue alone, in cells row by row. What shines through is taken for white.
+ *
+ * @param {Uint8ClampedArray} pixels
+ * @param {CellsRequest} request
+ * @param {number} pitch pixels from cell to cell
+ */
+const meansOf = (pixels, { rows, columns, side }, pitch) => {
+  const wide = columns * pitch;
+  const edge = (pitch - side * FINE) / 2;
+  const bytes = new Uint8Array(rows * columns * side * side * 3);
+  const count = FINE * FINE;
+  let at = 0;
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1) {
+      for (let y = 0; y < side; y += 1) {
+        for (let x = 0; x < side; x += 1, at += 3) {
+          let [red, green, blue] = [0, 0, 0];
+          for (let down = 0; down < FINE; down += 1) {
+            const line = row * pitch + edge + y * FINE + down;
+            let from = (line * wide + column * pitch + edge + x * FINE) * PIXEL;
+            for (let across = 0; across < FINE; across += 1, from += PIXEL) {
+              const alpha = pixels[from + 3] / 255;
+              const white = 255 * (1 - alpha);
+              red += pixels[from] * alpha + white;
+              green += pixels[from + 1] * alpha + white;
+              blue += pixels[from + 2] * alpha + white;
+            }
+          }
+          bytes[at] = Math.round(red / count);
+          bytes[at + 1] = Math.round(green / count);
+          bytes[at + 2] = Math.round(blue / count);
+        }
+      }
+    }
+  }
+  return bytes;
+};
+
+/** @param {Uint8Array} bytes */
+const asText = (bytes) => {
+  let text = "";
+  for (let from = 0; from < bytes.length; from += PIECE) {
+    text += String.fromCharCode(...bytes.subarray(from, from + PIECE));
+  }
+  return btoa(text);
+};
+
+/**
+ * Draw all canvases that lie where the board is, one over the other, so small that a cell's middle fills `side`
+ * pixels; return nothing where nothing has been drawn in this frame.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {CellsRequest} request
+ */
+const drawn = (canvas, request) => {
+  const { x, y, pitchX, pitchY, width, rows, columns, side } = request;
+  const inner = side * FINE;
+  const pitch = inner + 2 * Math.max(1, Math.round((inner * pitchX) / width / 2 - inner / 2));
+  paper ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  if (!paper) return null;
+  paper.canvas.width = columns * pitch;
+  paper.canvas.height = rows * pitch;
+  paper.imageSmoothingQuality = "medium";
+  const { left, top } = canvas.getBoundingClientRect();
+  paper.setTransform(
+    pitch / pitchX,
+    0,
+    0,
+    pitch / pitchY,
+    (-(left + x - pitchX / 2) * pitch) / pitchX,
+    (-(top + y - pitchY / 2) * pitch) / pitchY,
+  );
+  for (const one of shownCanvases()) {
+    if (!one.width || !one.height) continue;
+    const box = pictureBox(one);
+    paper.drawImage(one, box.x, box.y, box.width, box.height);
+  }
+  const { data } = paper.getImageData(0, 0, columns * pitch, rows * pitch);
+  return isOneColor(data) ? null : meansOf(data, request, pitch);
+};
+
+/**
+ * Read a frame.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {CellsRequest} request
+ * @returns {boolean} whether that is allowed
+ */
+const readFrame = (canvas, request) => {
+  try {
+    const cells = drawn(canvas, request);
+    if (cells) last = { key: JSON.stringify(request), cells };
+    else followed = request;
+    return true;
+  } catch {
+    paper = null; // a canvas that has taken up such a picture cannot be read any more
+    return false;
+  }
+};
+
+const follow = () => {
+  followedUntil = performance.now() + FOLLOWED_MS;
+  if (followed && !isFollowing) followFrame(followed);
+};
+
+/** @param {CellsRequest} request */
+const followFrame = (request) => {
+  const canvas = canvasCalled(request.canvas);
+  isFollowing = canvas.isConnected && performance.now() < followedUntil;
+  if (!isFollowing) return;
+  afterDrawing(canvas, () => {
+    readFrame(canvas, request);
+    followFrame(followed ?? request);
+  });
+};
+
+/**
+ * Resolve in the next frame with the cells of a board; without them where the page may not be read: where pictures
+ * of other sites are on it, or where nothing has been drawn since the first request.
+ *
+ * @param {CellsRequest} request
+ * @returns {Promise<CanvasCells>}
+ */
+export const canvasCells = (request) =>
+  new Promise((resolve) => {
+    const canvas = canvasCalled(request.canvas);
+    if (!canvas?.isConnected) {
+      resolve({ cells: null, closed: false, width: 0, height: 0 });
+      return;
+    }
+    // The same function is put up once, however often this is called.
+    for (const type of INPUTS) window.addEventListener(type, follow, { capture: true, passive: true });
+    afterDrawing(canvas, () => {
+      const closed = !readFrame(canvas, request);
+      follow();
+      const { width, height } = canvas.getBoundingClientRect();
+      const cells = last.key === JSON.stringify(request) ? asText(last.cells) : null;
+      resolve({ cells: closed ? null : cells, closed, width, height });
+    });
+  });

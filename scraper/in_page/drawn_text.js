@@ -1,0 +1,407 @@
+// Runs in the page's own world before its scripts: notes what is drawn as text on canvases, and where.
+//
+// What a canvas shows cannot be asked of it. So the methods that draw and erase are wrapped. A wrapper calls the
+// method itself and then keeps a list of the texts that can be seen on each canvas. Our world asks for the list
+// with an event whose name only the two know. The page sees no difference: names, lengths, `toString` and the
+// order of properties are those of the browser. It may also change anything that it can reach: nothing here calls
+// what a page can change, but what was taken before its scripts ran.
+
+/** Longer texts are no tiles, and no messages that matter. */
+const LONGEST = 60;
+const MOST_NOTES = 600;
+const LEAST_ALPHA = 0.05;
+const COVERING_ALPHA = 0.9;
+/** Between the fields of a note, and between notes. */
+const FIELD = "\u001f";
+const NOTE = "\u001e";
+
+/**
+ * A text on a canvas, in the canvas's own pixels.
+ *
+ * @typedef {object} Note
+ * @property {string} text
+ * @property {number} x its middle
+ * @property {number} y
+ * @property {number} atX where the page put it, which is its middle or a corner
+ * @property {number} atY
+ * @property {number} height of its letters
+ */
+
+/** A class whose constructor returns the object that it is given, so that fields of ours can be put on it. */
+class Given {
+  /** @param {object} object */
+  constructor(object) {
+    // biome-ignore lint/correctness/noConstructorReturn: that is what it is for
+    return object;
+  }
+}
+
+/** A value kept on an object by a private field: no page can see it or break the keeping of it. */
+class Kept extends Given {
+  /** @type {any} */
+  #value = undefined;
+
+  /**
+   * @param {any} object
+   * @returns {any}
+   */
+  static of(object) {
+    return #value in object ? object.#value : undefined;
+  }
+
+  /**
+   * @param {any} object
+   * @param {any} value
+   */
+  static set(object, value) {
+    if (!(#value in object)) new Kept(object);
+    /** @type {any} */ (object).#value = value;
+  }
+}
+
+/** Another one of the same kind, for what wrappers stand for. */
+class Masked extends Given {
+  /** @type {any} */
+  #native = undefined;
+
+  /**
+   * @param {any} wrapper
+   * @param {any} native
+   */
+  static set(wrapper, native) {
+    new Masked(wrapper);
+    /** @type {any} */ (wrapper).#native = native;
+  }
+
+  /**
+   * @param {any} thing
+   * @returns {any} what it stands for, or itself
+   */
+  static unmasked(thing) {
+    return typeof thing === "function" && #native in thing ? thing.#native : thing;
+  }
+}
+
+const { apply } = Reflect;
+const { defineProperty, getOwnPropertyDescriptor: descriptorOf } = Object;
+const { abs, hypot, max, round } = Math;
+
+/**
+ * A getter of the browser as a function that no page can change.
+ *
+ * @param {object} prototype
+ * @param {string} name
+ * @returns {(owner: object) => any}
+ */
+const getter = (prototype, name) => {
+  const get = descriptorOf(prototype, name)?.get;
+  return (owner) => (get ? apply(get, owner, []) : undefined);
+};
+
+/**
+ * Put a wrapper in the place of a method; `after` is called with its owner and arguments once it has done its work.
+ *
+ * @param {any} prototype
+ * @param {string} name
+ * @param {(owner: any, values: any[], result: any) => void} after
+ */
+const wrap = (prototype, name, after) => {
+  const descriptor = descriptorOf(prototype, name);
+  if (!descriptor) return;
+  const part = descriptor.set ? "set" : "value";
+  const native = descriptor[part];
+  const wrapper = new Proxy(native, {
+    // @ts-expect-error: without a prototype, so that no page can add traps
+    __proto__: null,
+    apply(target, owner, values) {
+      const result = apply(target, owner, values);
+      try {
+        after(owner, values, result);
+      } catch {
+        // What goes wrong here is none of the page's business.
+      }
+      return result;
+    },
+  });
+  Masked.set(wrapper, native);
+  descriptor[part] = wrapper;
+  defineProperty(prototype, name, descriptor);
+};
+
+/** `toString` tells of our wrappers what it tells of the browser's own functions. */
+const maskText = () => {
+  const native = Function.prototype.toString;
+  const wrapper = new Proxy(native, {
+    // @ts-expect-error: as above
+    __proto__: null,
+    apply: (target, owner, values) => apply(target, Masked.unmasked(owner), values),
+  });
+  Masked.set(wrapper, native);
+  const descriptor = /** @type {PropertyDescriptor} */ (descriptorOf(Function.prototype, "toString"));
+  descriptor.value = wrapper;
+  defineProperty(Function.prototype, "toString", descriptor);
+};
+
+const MATRIX = ["a", "b", "c", "d", "e", "f"];
+
+/**
+ * Watch one kind of contexts.
+ *
+ * @param {any} contexts their prototype
+ * @param {any} canvases the prototype of their canvases
+ */
+const watchContexts = (contexts, canvases) => {
+  const canvasOf = getter(contexts, "canvas");
+  const alphaOf = getter(contexts, "globalAlpha");
+  const compositeOf = getter(contexts, "globalCompositeOperation");
+  const styleOf = getter(contexts, "fillStyle");
+  const strokeOf = getter(contexts, "strokeStyle");
+  const { getTransform, measureText, isPointInPath } = contexts;
+  const matrix = MATRIX.map((name) => getter(DOMMatrixReadOnly.prototype, name));
+  const metrics = TextMetrics.prototype;
+  const left = getter(metrics, "actualBoundingBoxLeft");
+  const right = getter(metrics, "actualBoundingBoxRight");
+  const ascent = getter(metrics, "actualBoundingBoxAscent");
+  const descent = getter(metrics, "actualBoundingBoxDescent");
+
+  /** @param {any} context */
+  const transformOf = (context) => {
+    const now = apply(getTransform, context, []);
+    return {
+      a: matrix[0](now),
+      b: matrix[1](now),
+      c: matrix[2](now),
+      d: matrix[3](now),
+      e: matrix[4](now),
+      f: matrix[5](now),
+    };
+  };
+
+  /** @param {any} context */
+  const covers = (context) => {
+    if (alphaOf(context) < COVERING_ALPHA) return false;
+    const composite = compositeOf(context);
+    return composite === "source-over" || composite === "copy";
+  };
+
+  /** @param {any} style */
+  const alphaIn = (style) => {
+    // The browser writes colours that can be seen through as "rgba(1, 2, 3, 0.5)".
+    if (typeof style !== "string" || style[4] !== "(" || style[3] !== "a") return 1;
+    let from = style.length;
+    while (from > 0 && style[from - 1] !== " ") from -= 1;
+    let text = "";
+    for (let i = from; i < style.length - 1; i += 1) text += style[i];
+    return +text;
+  };
+
+  /**
+   * Forget the notes of which something holds.
+   *
+   * @param {any} context
+   * @param {(note: Note) => boolean} holds
+   */
+  const forget = (context, holds) => {
+    const notes = Kept.of(canvasOf(context));
+    if (!notes) return;
+    let kept = 0;
+    for (let i = 0; i < notes.length; i += 1) {
+      if (!holds(notes[i])) {
+        notes[kept] = notes[i];
+        kept += 1;
+      }
+    }
+    notes.length = kept;
+  };
+
+  /**
+   * Forget the notes within a rectangle of the context's own coordinates.
+   *
+   * @param {any} context
+   * @param {number[]} rectangle left, top, width, height
+   */
+  const forgetWithin = (context, rectangle) => {
+    if (!Kept.of(canvasOf(context))?.length) return;
+    const { a, b, c, d, e, f } = transformOf(context);
+    const scale = a * d - b * c;
+    if (!scale) return;
+    const x = rectangle[0];
+    const y = rectangle[1];
+    const width = rectangle[2];
+    const height = rectangle[3];
+    forget(context, (note) => {
+      const across = (d * (note.x - e) - c * (note.y - f)) / scale - x;
+      const down = (a * (note.y - f) - b * (note.x - e)) / scale - y;
+      return (
+        (width < 0 ? across <= 0 && across >= width : across >= 0 && across <= width) &&
+        (height < 0 ? down <= 0 && down >= height : down >= 0 && down <= height)
+      );
+    });
+  };
+
+  /**
+   * Note a text; the same text at nearly the same place is its shadow or its outline.
+   *
+   * @param {any} canvas
+   * @param {Note} note
+   */
+  const add = (canvas, note) => {
+    let notes = Kept.of(canvas);
+    if (!notes) {
+      notes = [];
+      Kept.set(canvas, notes);
+    }
+    const near = max(4, note.height / 4);
+    for (let i = 0; i < notes.length; i += 1) {
+      const other = notes[i];
+      if (other.text === note.text && abs(other.x - note.x) < near && abs(other.y - note.y) < near) {
+        notes[i] = note;
+        return;
+      }
+    }
+    if (notes.length < MOST_NOTES) notes[notes.length] = note;
+  };
+
+  /** @param {(context: any) => any} styleOfText */
+  const noteText = (styleOfText) => (/** @type {any} */ context, /** @type {any[]} */ values) => {
+    const given = values[0];
+    if (typeof given !== "string" && typeof given !== "number") return;
+    const text = `${given}`;
+    const x = +values[1];
+    const y = +values[2];
+    if (!text || text.length > LONGEST || !(abs(x) < 1e6 && abs(y) < 1e6)) return;
+    if (alphaOf(context) * alphaIn(styleOfText(context)) < LEAST_ALPHA) return;
+    const size = apply(measureText, context, [text]);
+    const { a, b, c, d, e, f } = transformOf(context);
+    const middleX = x + (right(size) - left(size)) / 2;
+    const middleY = y + (descent(size) - ascent(size)) / 2;
+    add(canvasOf(context), {
+      text,
+      x: a * middleX + c * middleY + e,
+      y: b * middleX + d * middleY + f,
+      atX: a * x + c * y + e,
+      atY: b * x + d * y + f,
+      height: (ascent(size) + descent(size)) * hypot(c, d),
+    });
+  };
+
+  /**
+   * Copy the notes of a picture that is drawn.
+   *
+   * @param {any} context
+   * @param {any[]} values of `drawImage`
+   */
+  const noteImage = (context, values) => {
+    const source = values[0];
+    const wide = +(source.naturalWidth ?? source.videoWidth ?? source.displayWidth ?? source.width);
+    const high = +(source.naturalHeight ?? source.videoHeight ?? source.displayHeight ?? source.height);
+    const isCut = values.length >= 9;
+    const fromX = isCut ? +values[1] : 0;
+    const fromY = isCut ? +values[2] : 0;
+    const fromWidth = isCut ? +values[3] : wide;
+    const fromHeight = isCut ? +values[4] : high;
+    const toX = +values[isCut ? 5 : 1];
+    const toY = +values[isCut ? 6 : 2];
+    const toWidth = isCut ? +values[7] : values.length >= 5 ? +values[3] : fromWidth;
+    const toHeight = isCut ? +values[8] : values.length >= 5 ? +values[4] : fromHeight;
+    const own = Kept.of(source);
+    /** @type {Note[]} */
+    const copied = [];
+    if (own && fromWidth && fromHeight && alphaOf(context) >= LEAST_ALPHA) {
+      const { a, b, c, d, e, f } = transformOf(context);
+      for (let i = 0; i < own.length; i += 1) {
+        const note = own[i];
+        const across = (note.x - fromX) / fromWidth;
+        const down = (note.y - fromY) / fromHeight;
+        if (across < 0 || across > 1 || down < 0 || down > 1) continue;
+        const x = toX + across * toWidth;
+        const y = toY + down * toHeight;
+        const atX = toX + ((note.atX - fromX) / fromWidth) * toWidth;
+        const atY = toY + ((note.atY - fromY) / fromHeight) * toHeight;
+        copied[copied.length] = {
+          text: note.text,
+          x: a * x + c * y + e,
+          y: b * x + d * y + f,
+          atX: a * atX + c * atY + e,
+          atY: b * atX + d * atY + f,
+          height: note.height * abs(toHeight / fromHeight) * hypot(c, d),
+        };
+      }
+    }
+    if (covers(context)) forgetWithin(context, [toX, toY, toWidth, toHeight]);
+    for (let i = 0; i < copied.length; i += 1) add(canvasOf(context), copied[i]);
+  };
+
+  wrap(contexts, "fillText", noteText(styleOf));
+  wrap(contexts, "strokeText", noteText(strokeOf));
+  wrap(contexts, "drawImage", noteImage);
+  wrap(contexts, "clearRect", forgetWithin);
+  wrap(contexts, "fillRect", (context, values) => {
+    if (covers(context) && alphaIn(styleOf(context)) >= COVERING_ALPHA) forgetWithin(context, values);
+  });
+  wrap(contexts, "putImageData", (context, values) => {
+    const x = +values[1];
+    const y = +values[2];
+    forget(
+      context,
+      (note) => note.x >= x && note.y >= y && note.x <= x + values[0].width && note.y <= y + values[0].height,
+    );
+  });
+  wrap(contexts, "fill", (context, values) => {
+    if (!Kept.of(canvasOf(context))?.length) return;
+    if (!covers(context) || alphaIn(styleOf(context)) < COVERING_ALPHA) return;
+    const path = typeof values[0] === "object" ? values[0] : null;
+    forget(context, (note) =>
+      apply(isPointInPath, context, path ? [path, note.x, note.y] : [note.x, note.y]),
+    );
+  });
+  const wipe = (/** @type {any} */ canvas) => {
+    const notes = Kept.of(canvas);
+    if (notes) notes.length = 0;
+  };
+  wrap(contexts, "reset", (context) => wipe(canvasOf(context)));
+  wrap(canvases, "width", wipe);
+  wrap(canvases, "height", wipe);
+};
+
+/** @param {Note[]} notes */
+const asText = (notes) => {
+  let text = "";
+  for (let i = 0; i < notes.length; i += 1) {
+    const { text: shown, x, y, atX, atY, height } = notes[i];
+    let clean = "";
+    for (let at = 0; at < shown.length; at += 1) {
+      clean += shown[at] === FIELD || shown[at] === NOTE ? " " : shown[at];
+    }
+    text += `${i ? NOTE : ""}${clean}`;
+    const numbers = [x, y, atX, atY, height];
+    for (let at = 0; at < numbers.length; at += 1) text += FIELD + round(numbers[at] * 16) / 16;
+  }
+  return text;
+};
+
+/**
+ * Watch all canvases of the document; an event of this name that is sent to a canvas is answered by another one,
+ * with "!" after the name.
+ *
+ * @param {string} name
+ */
+export const noteDrawnText = (name) => {
+  if (typeof CanvasRenderingContext2D === "undefined") return;
+  maskText();
+  watchContexts(CanvasRenderingContext2D.prototype, HTMLCanvasElement.prototype);
+  watchContexts(OffscreenCanvasRenderingContext2D.prototype, OffscreenCanvas.prototype);
+  const { composedPath } = Event.prototype;
+  const { dispatchEvent } = EventTarget.prototype;
+  const Answer = CustomEvent;
+  window.addEventListener(
+    name,
+    (event) => {
+      const canvas = apply(composedPath, event, [])[0];
+      const notes = Kept.of(canvas);
+      const detail = notes ? asText(notes) : "";
+      apply(dispatchEvent, canvas, [new Answer(`${name}!`, { detail })]);
+    },
+    true,
+  );
+};

@@ -1,0 +1,171 @@
+// Reads boards of canvases on which numbers were drawn as text; the cells are known from a picture.
+
+/** @import { CanvasLattice, DrawnText, RawReading, Reader } from "../types.js" */
+
+import { canvasCalled, shownCanvases, textsOn } from "../canvases.js";
+import { isPower, numberIn } from "./values.js";
+
+/** How far a text may be off its usual place in a cell, as a share of the cell. */
+const OFF = 0.12;
+const OVER = /game over|no (more |legal )?moves|you lo(se|st)\b|\bgame ended/i;
+const WON = /\byou (win|won)\b|\byou made it/i;
+const SCORE = /^(?:your )?(?:score|points)\W*(\d[\d., ]*)?/i;
+const BEST = /^(?:best|high|top)(?: ?score)?\W*(\d[\d., ]*)?/i;
+/** How far a number may stand from its name, in heights of the larger of the two. */
+const BESIDE = 6;
+const MOST_DIGITS = 16;
+
+/** @param {string} text */
+const digits = (text) => text.replace(/\D/g, "").slice(0, MOST_DIGITS);
+
+/**
+ * The number that a text names, or that stands below or beside its name.
+ *
+ * @param {DrawnText[]} texts
+ * @param {RegExp} name
+ */
+const numberNamed = (texts, name) => {
+  for (const text of texts) {
+    const found = name.exec(text.text);
+    if (!found) continue;
+    if (found[1]) return digits(found[1]);
+    let nearest = null;
+    let least = Infinity;
+    for (const other of texts) {
+      if (!/^\d[\d., ]*$/.test(other.text)) continue;
+      const across = Math.min(Math.abs(other.x - text.x), Math.abs(other.atX - text.atX));
+      const down = other.y - text.y;
+      const far = across + Math.abs(down);
+      const reach = BESIDE * Math.max(other.height, text.height, 8);
+      const isBeside = Math.abs(down) < text.height && other.x > text.x;
+      const isBelow = down > 0 && across < reach / 2;
+      if (far < least && far < reach && (isBeside || isBelow)) [nearest, least] = [other, far];
+    }
+    if (nearest) return digits(nearest.text);
+  }
+  return null;
+};
+
+/** @param {number[]} numbers */
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
+
+/** @implements {Reader} */
+class CanvasText {
+  /** @param {CanvasLattice} lattice */
+  constructor(lattice) {
+    this.lattice = lattice;
+    this.canvas = canvasCalled(lattice.canvas);
+    this.byFrames = true;
+    const { left, top, width, height } = this.canvas.getBoundingClientRect();
+    this.size = `${Math.round(width)} ${Math.round(height)}`;
+    this.left = left;
+    this.top = top;
+    this.canvases = shownCanvases();
+    /** @type {[number, number] | null} where texts begin within their cells, where that is the same for all */
+    this.home = null;
+    this.home = this.usualStart();
+  }
+
+  /** Where texts are put within their cells, as shares of the distance between cells. */
+  usualStart() {
+    const { tiles } = this.tiles();
+    if (!tiles.length) return null;
+    return /** @type {[number, number]} */ ([
+      median(tiles.map(({ starts: [across] }) => across)),
+      median(tiles.map(({ starts: [, down] }) => down)),
+    ]);
+  }
+
+  /** The numbers within the board, each with its cell and how far it is off; and all other texts. */
+  tiles() {
+    const { lattice } = this;
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const { x, y, pitchX, pitchY, rows, columns } = lattice;
+    const tiles = [];
+    const others = [];
+    for (const canvas of this.canvases) {
+      for (const text of textsOn(canvas)) {
+        const value = numberIn(text.text);
+        const across = (text.x - left - x) / pitchX;
+        const down = (text.y - top - y) / pitchY;
+        const [column, row] = [Math.round(across), Math.round(down)];
+        if (Number.isNaN(value) || row < 0 || column < 0 || row >= rows || column >= columns) {
+          others.push(text);
+          continue;
+        }
+        const starts = [(text.atX - left - x) / pitchX - column, (text.atY - top - y) / pitchY - row];
+        tiles.push({ value, cell: row * columns + column, off: [across - column, down - row], starts });
+      }
+    }
+    return { tiles, others };
+  }
+
+  /** @returns {RawReading} */
+  read() {
+    const { rows, columns } = this.lattice;
+    const { tiles, others } = this.tiles();
+    /** @type {number[][]} */
+    const stacks = Array.from({ length: rows * columns }, () => []);
+    const odd = [];
+    let moving = false;
+    for (const { value, cell, off, starts } of tiles) {
+      if (!isPower(value)) odd.push(value);
+      else stacks[cell].push(value);
+      moving ||= !this.isInPlace(off, starts);
+    }
+    const over = others.some(({ text }) => OVER.test(text));
+    return {
+      rows,
+      columns,
+      cells: stacks.map((stack) => Math.max(0, ...stack)),
+      moving,
+      merging: stacks.some((stack) => stack.length > 1),
+      sure: !moving && !odd.length && stacks.every((stack) => stack.length < 2),
+      odd: over ? [] : odd.slice(0, 8),
+      score: numberNamed(others, SCORE),
+      best: numberNamed(others, BEST),
+      won: others.some(({ text }) => WON.test(text)),
+      over,
+    };
+  }
+
+  /**
+   * Whether a text is in the middle of its cell, or begins where others do.
+   *
+   * @param {number[]} off
+   * @param {number[]} starts
+   */
+  isInPlace(off, starts) {
+    return [0, 1].every(
+      (axis) => Math.abs(off[axis]) < OFF || (this.home && Math.abs(starts[axis] - this.home[axis]) < OFF),
+    );
+  }
+
+  isAlive() {
+    const { width, height } = this.canvas.getBoundingClientRect();
+    return this.canvas.isConnected && this.size === `${Math.round(width)} ${Math.round(height)}`;
+  }
+
+  region() {
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const { x, y, pitchX, pitchY, rows, columns } = this.lattice;
+    return {
+      x: left + x - pitchX / 2,
+      y: top + y - pitchY / 2,
+      width: columns * pitchX,
+      height: rows * pitchY,
+    };
+  }
+}
+
+/**
+ * The reader of a board whose cells are known, if the texts that were drawn in them explain it.
+ *
+ * @param {CanvasLattice} lattice
+ */
+export const canvasTextReader = (lattice) => {
+  if (!canvasCalled(lattice.canvas)?.isConnected) return null;
+  const reader = new CanvasText(lattice);
+  const { cells, odd } = reader.read();
+  return odd?.length || !cells.some((value) => value) ? null : reader;
+};
