@@ -21,7 +21,7 @@ from game2048.kernels import bitboard
 from game2048.spawn import game_state
 from game2048.symmetry import permutations
 from solver_server.ntuple.greedy_results import GreedyScorer
-from solver_server.ntuple.patterns import PATTERNS, Pattern
+from solver_server.ntuple.patterns import PATTERNS, Pattern, active_weights
 from solver_server.ntuple.training.settings import Settings
 from solver_server.ntuple.training.training_state import Training
 
@@ -123,9 +123,9 @@ def rate(work: Any, seconds: float) -> float:
 def main(network: str, turns: int, seconds: float) -> None:
     """Print moves a second of both programs, and the median ratio."""
     pattern = PATTERNS[network]
-    step = 0.1 / 32
+    step = 0.1 / active_weights(pattern)
     plain, rows = make_plain(pattern), bitboard.make_row_tables()
-    training = Training.start(pattern, Settings(method="td0", rate=step))
+    training = Training.start(pattern, Settings(method="td0", rate=0.1))
     state = np.uint64(game_state(1))
     games = 0
 

@@ -50,6 +50,16 @@ class Draft:
         _remove_abandoned(self._target)
         self._path, self.file = _open_draft(self._target)
 
+    def complete(self) -> None:
+        """Force the contents to the disk, so that only the name is missing.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        self.file.flush()
+        if self._path is not None:
+            os.fsync(self.file.fileno())
+
     def publish(self) -> None:
         """Force the contents to the disk and let them appear under the target's name, all at once.
 
@@ -59,11 +69,10 @@ class Draft:
         if self.file.closed:
             return
         try:
-            self.file.flush()
+            self.complete()
             if self._path is None:
                 self.file.close()
                 return
-            os.fsync(self.file.fileno())
             with contextlib.suppress(OSError):
                 self._path.chmod(self._target.stat().st_mode & 0o7777)
             if os.name == "nt":  # Windows renames no open file

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import IO, Any, BinaryIO, TypeVar
 
 import msgspec
 import numpy as np
@@ -45,12 +45,12 @@ H = TypeVar("H", bound=msgspec.Struct)
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a file holds.
+    """The contents of a file.
 
     Attributes:
-        header: the header, JSON.
-        payload: uint8 [n], in memory or mapped privately; writing to it never reaches the file.
-        sha256: digest that the file names, hexadecimal.
+        header: header, JSON.
+        payload: uint8 [n], in memory or mapped privately; a write to it never reaches the file.
+        sha256: digest in the preamble, hexadecimal.
     """
 
     header: bytes
@@ -59,7 +59,7 @@ class Contents:
 
 
 def starts_with_magic(path: Path) -> bool:
-    """Tell whether a file begins like one of these, whole or not.
+    """Tell whether a file begins like an array file, whole or not.
 
     Raises:
         OSError: the file cannot be read.
@@ -69,11 +69,11 @@ def starts_with_magic(path: Path) -> bool:
 
 
 def write_array(path: Path, header: bytes, array: npt.NDArray[Any]) -> str:
-    """Write a file: complete or, if the process dies meanwhile, not at all.
+    """Write a file: complete or, if the process dies, not at all.
 
     Args:
-        path: where to; its folder is made if need be.
-        header: JSON that names the type of the array's numbers, among other things.
+        path: the file; its folder is made where it is missing.
+        header: JSON that names the type of the numbers, among other things.
         array: numbers, [n].
 
     Returns:
@@ -82,19 +82,24 @@ def write_array(path: Path, header: bytes, array: npt.NDArray[Any]) -> str:
     Raises:
         OSError: the file cannot be written.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic(path) as file:
+        return write_array_to(file, header, array)
+
+
+def write_array_to(file: IO[bytes], header: bytes, array: npt.NDArray[Any]) -> str:
+    """Write an array file into an open file; arguments, result and errors are those of `write_array`."""
     array = np.ascontiguousarray(array)
     digest = _digest(header, array.view(np.uint8))
     start = -(-(_PREAMBLE.size + len(header)) // _ALIGNMENT) * _ALIGNMENT
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic(path) as file:
-        file.write(_PREAMBLE.pack(MAGIC, VERSION, len(header), start, array.nbytes, digest))
-        file.write(header.ljust(start - _PREAMBLE.size, b"\0"))
-        file.write(array.view(np.uint8).data)
+    file.write(_PREAMBLE.pack(MAGIC, VERSION, len(header), start, array.nbytes, digest))
+    file.write(header.ljust(start - _PREAMBLE.size, b"\0"))
+    file.write(array.view(np.uint8).data)
     return digest.hex()
 
 
 def read_array_header(path: Path) -> tuple[bytes, str]:
-    """Read the header of a file, and the digest that it names, hexadecimal; nothing is verified.
+    """Read the header of a file and the digest in its preamble, hexadecimal. Nothing is verified.
 
     Raises:
         SolverError: see `read_array`.
@@ -116,8 +121,8 @@ def read_array(
     Args:
         path: the file.
         verify: whether to check the digest (about half a second a gigabyte).
-        in_memory: read the payload rather than map it.
-        look: where the digest is checked, called with each piece of the payload, uint8 [16 MiB or less].
+        in_memory: read the payload instead of mapping it.
+        look: called with each piece of the payload while the digest is checked, uint8 [16 MiB or less].
 
     Raises:
         SolverError: the file is missing, of another kind or version, cut short or altered.
@@ -130,9 +135,7 @@ def read_array(
                 f"{path} is cut short: it has {size} of {start + length} bytes; copy or download it again"
             )
         if size > start + length:
-            raise SolverError(
-                f"{path} has {size - start - length} bytes too many: it is not as it was written"
-            )
+            raise SolverError(f"{path} has {size - start - length} bytes too many; copy or download it again")
         file.seek(start)
         if in_memory:
             payload = np.empty(length, dtype=np.uint8)
@@ -182,7 +185,9 @@ def _read_preamble(path: Path, head: bytes) -> tuple[bytes, int, int, bytes]:
         raise SolverError(f"{path} is cut short: it has {len(head)} bytes; copy or download it again")
     _, version, header_length, start, length, digest = _PREAMBLE.unpack_from(head)
     if version != VERSION:
-        raise SolverError(f"{path} has layout version {version}: this release reads version {VERSION}")
+        raise SolverError(
+            f"{path} has layout version {version}; expected version {VERSION}: use a newer bot2048"
+        )
     header = head[_PREAMBLE.size : _PREAMBLE.size + header_length]
     sound = (
         header_length <= _LONGEST_HEADER

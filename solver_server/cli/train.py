@@ -112,8 +112,8 @@ def _what_is_learned(**given: Any) -> TrainingOptions:
             "--lr",
             "rate",
             type=click.FloatRange(0, min_open=True),
-            help="Learning rate; for td0 per weight, else the β of TC. "
-            "[default: td0: 0.1 over all weights of a board; else 1]",
+            help="Learning rate, shared by all weights of a board: α of td0, else β of TC. "
+            "[default: td0: 0.1; else 1]",
         ),
         click.option("--lambda", "trace", type=click.FloatRange(0, 1), help="λ of backward. [default: 0.5]"),
         click.option(
@@ -240,7 +240,7 @@ def train(ctx: click.Context, options: TrainingOptions, run: RunLength) -> None:
 
 @contextmanager
 def _interruptible() -> Iterator[list[int]]:
-    """A list that Ctrl-C adds to, so that training ends where it can be saved; a second one ends at once."""
+    """Yield a list that Ctrl-C adds to, so that training stops where it can be saved. A second one aborts."""
     seen: list[int] = []
 
     def note(number: int, frame: Any) -> None:
@@ -266,7 +266,11 @@ def _milestones(
     milestones = Milestones(folder, max(learner.get("best_top") for learner in training.learners))
 
     def draw(training: Training, thread: int) -> None:
-        path = milestones.picture(training, thread)
+        try:
+            path = milestones.picture(training, thread)
+        except OSError as error:
+            bar.say(f"cannot write a GIF into {folder}: {error.strerror or error}; training continues")
+            return
         if path is not None:
             bar.say(f"wrote {path}")
 

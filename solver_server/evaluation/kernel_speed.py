@@ -84,7 +84,7 @@ def measure(
     """
     begun = time.perf_counter()
     backward = Training.start(pattern, Settings())
-    td0 = Training.start(pattern, Settings(method="td0", rate=0.1 / 32))
+    td0 = Training.start(pattern, Settings(method="td0", rate=0.1))
     player = GreedyScorer(td0.network)
     agent = make_agent()
     boards = _boards(backward, count=20)

@@ -23,7 +23,7 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         method: learning method: ``td0``, ``tc`` or ``backward``.
-        rate: learning rate; see `Settings.rate`.
+        rate: learning rate (`training.settings.Settings`).
         trace: λ of ``backward``; 0 for the others.
         games: number of games started, without restarts.
         episodes: number of games and restarts.
@@ -44,6 +44,28 @@ class Phase(msgspec.Struct, frozen=True, kw_only=True):
     threads: int
     seed: int
     starts: str = ""
+
+
+RATES_VERSION = 2
+"""Version of the rates in files. In version 1 the rate of TD(0) was the step of one weight."""
+
+
+def phase_with_whole_rate(phase: Phase, pattern: Pattern, version: int) -> Phase:
+    """Return a phase read from a file with its rate as `Phase` means it.
+
+    Args:
+        phase: the phase.
+        pattern: shape of the network.
+        version: version of the file's rates.
+    """
+    return msgspec.structs.replace(phase, rate=whole_rate(phase.method, phase.rate, pattern, version))
+
+
+def whole_rate(method: str, rate: float, pattern: Pattern, version: int) -> float:
+    """Return a rate read from a file as the share of a TD error that one step takes off a board's value."""
+    if method == "td0" and version < RATES_VERSION:
+        return rate * active_weights(pattern) * scale_of(pattern)
+    return rate
 
 
 @dataclass(frozen=True, slots=True)

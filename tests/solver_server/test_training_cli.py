@@ -36,14 +36,14 @@ def test_train_writes_weights_and_a_log(tmp_path: Path) -> None:
 
 def test_train_takes_every_setting(tmp_path: Path) -> None:
     options = (
-        f"--method td0 --lr 0.002 --lr-decay-interval 10 --lr-decay-factor 0.9 --initial-value 160 --seed 5 "
+        f"--method td0 --lr 0.05 --lr-decay-interval 10 --lr-decay-factor 0.9 --initial-value 160 --seed 5 "
         f"--downgrade-from 32768 --checkpoint-interval 20 --episodes 30 --out {tmp_path}"
     ).split()
     run = CliRunner().invoke(train, ["--network", CELLS, *options])
     assert run.exit_code == 0, run.output
     network = native.load_weights(Path(run.stdout.strip()))
     assert network.pattern.ranks == 15
-    assert (network.history[0].method, network.history[0].rate, network.history[0].seed) == ("td0", 0.002, 5)
+    assert (network.history[0].method, network.history[0].rate, network.history[0].seed) == ("td0", 0.05, 5)
     assert [path.name for path in checkpoints(tmp_path)] == [
         "checkpoint-000000020.n2048",
         "checkpoint-000000030.n2048",
@@ -154,7 +154,7 @@ def test_train_overwrites_no_other_run(tmp_path: Path) -> None:
     assert CliRunner().invoke(train, options).exit_code == 0
     run = CliRunner().invoke(train, options)
     assert isinstance(run.exception, SolverError)
-    assert "go on with --resume" in str(run.exception)
+    assert "continue it with --resume" in str(run.exception)
 
 
 def test_benchmark_prints_every_figure() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 import msgspec
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from game2048.errors import SolverError
 from solver_server import array_file
-from solver_server.ntuple.network import Network, Phase
+from solver_server.ntuple.network import RATES_VERSION, Network, Phase, phase_with_whole_rate
 from solver_server.ntuple.patterns import Pattern
 
 WEIGHTS_SUFFIX = ".n2048"
@@ -28,9 +28,15 @@ DtypeName = Literal["float32", "int16"]
 
 
 class WeightsHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """The header of a weights file; its fields are those of `Pattern` and `Network`."""
+    """The header of a weights file; its fields are those of `Pattern` and `Network`.
+
+    Attributes:
+        kind: what the array file holds.
+        version: version of the rates in ``history`` (`network.RATES_VERSION`); files of version 1 lack it.
+    """
 
     kind: str = "weights"
+    version: int = 1
     network: str
     rows: int
     columns: int
@@ -50,6 +56,7 @@ def weights_header(network: Network) -> WeightsHeader:
     """Make the header of a network's file."""
     pattern = network.pattern
     return WeightsHeader(
+        version=RATES_VERSION,
         network=pattern.name,
         rows=pattern.rows,
         columns=pattern.columns,
@@ -87,6 +94,11 @@ def pattern_in(header: WeightsHeader) -> Pattern:
     )
 
 
+def history_in(header: WeightsHeader, pattern: Pattern) -> tuple[Phase, ...]:
+    """Read the training phases out of a header."""
+    return tuple(phase_with_whole_rate(phase, pattern, header.version) for phase in header.history)
+
+
 def are_weights(numbers: npt.NDArray[np.float32]) -> bool:
     """Tell whether all numbers are finite, and not so large that sums of them overflow."""
     return not numbers.size or bool(-LARGEST_WEIGHT <= numbers.min() <= numbers.max() <= LARGEST_WEIGHT)
@@ -104,14 +116,19 @@ def save_weights(path: Path, network: Network) -> str:
     return array_file.write_array(path, msgspec.json.encode(weights_header(network)), network.weights)
 
 
+def write_weights_to(file: IO[bytes], network: Network) -> str:
+    """Write a weights file into an open file; result and errors are those of `save_weights`."""
+    return array_file.write_array_to(file, msgspec.json.encode(weights_header(network)), network.weights)
+
+
 def load_weights(path: Path, *, verify: bool = True, in_memory: bool = False) -> Network:
     """Read a weights file.
 
     Args:
         path: the file.
         verify: whether to check the digest, and that all weights are finite numbers.
-        in_memory: copy the weights rather than map the file. A copy is faster to play by, since big tables
-            then lie on huge pages; a mapping is shared by all processes and in use at once.
+        in_memory: copy the weights instead of mapping the file. Play by a copy is faster, since big tables
+            then lie on huge pages. All processes share a mapping, and it is ready at once.
 
     Raises:
         SolverError: the file is missing, damaged, or not a weights file.
@@ -125,13 +142,15 @@ def load_weights(path: Path, *, verify: bool = True, in_memory: bool = False) ->
     contents = array_file.read_array(path, verify=verify, in_memory=in_memory, look=look)
     header = array_file.decode_header(path, contents.header, WeightsHeader, "a weights file")
     if header.kind != "weights":
-        raise SolverError(f"{path} is not a weights file: it holds {header.kind}")
+        raise SolverError(f"{path} holds {header.kind}; expected weights")
     pattern = pattern_in(header)
     size = np.dtype(header.dtype).itemsize
     if contents.payload.size != size * pattern.entries:
         found = contents.payload.size // size
-        raise SolverError(f"{path} is damaged: {found} weights where its tuples need {pattern.entries}")
+        raise SolverError(
+            f"{path} is damaged: it has {found} weights; expected {pattern.entries} for its tuples"
+        )
     if header.dtype == "float32" and not sound:
         raise SolverError(f"{path} {NOT_FINITE}")
     weights = contents.payload.view(header.dtype)
-    return Network(pattern, weights, header.history, contents.sha256, header.step)
+    return Network(pattern, weights, history_in(header, pattern), contents.sha256, header.step)

@@ -114,12 +114,13 @@ def pack_network(path: Path, network: Network, threads: int = 2) -> None:
     """Write a packed network, complete or not at all.
 
     Args:
-        path: where to.
+        path: the file.
         network: network of int16 weights (`rounded`).
         threads: number of threads that compress at once.
 
     Raises:
         SolverError: the weights are not rounded, or nearly all 0.
+        OSError: the file cannot be written.
     """
     if network.weights.dtype != np.int16:
         raise SolverError("the network is not rounded: only whole weights can be packed")
@@ -207,7 +208,8 @@ def unpack_network(path: Path, threads: int = 2) -> Network:
         stage += before
     if hashlib.sha256(whole.data).hexdigest() != header.sha256:
         raise SolverError(f"{path} is damaged: its weights are not those that were packed")
-    return Network(pattern, whole, header.network.history, contents.sha256, header.network.step)
+    history = native.history_in(header.network, pattern)
+    return Network(pattern, whole, history, contents.sha256, header.network.step)
 
 
 def _decoded(path: Path, header: bytes) -> PackedHeader:

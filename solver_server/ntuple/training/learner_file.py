@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import IO
 
 import msgspec
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from game2048.errors import SolverError
 from solver_server import array_file
 from solver_server.ntuple.files import native
-from solver_server.ntuple.network import Network, Phase
+from solver_server.ntuple.network import RATES_VERSION, Network, Phase, phase_with_whole_rate, whole_rate
 from solver_server.ntuple.patterns import Pattern
 from solver_server.ntuple.training.settings import METHODS, Settings
 
@@ -26,7 +27,8 @@ class LearnerHeader(msgspec.Struct, frozen=True, kw_only=True):
     """The header of a learner's file; the payload is `Sums`.
 
     Attributes:
-        kind: what the container holds.
+        kind: what the array file holds.
+        version: version of the rates (`network.RATES_VERSION`); files of version 1 lack it.
         weights_sha256: digest of the weights that the state belongs to.
         settings: settings of the training run.
         words: state of each thread, numbers of 64 bits (`td_kernels.saved_state`).
@@ -37,6 +39,7 @@ class LearnerHeader(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     kind: str = "learner"
+    version: int = 1
     weights_sha256: str
     settings: Settings
     words: list[list[int]]
@@ -51,9 +54,18 @@ def sums_size(pattern: Pattern, method: str) -> int:
     return 0 if method == "td0" else 2 * pattern.entries
 
 
-def write_learner(weights: Path, header: LearnerHeader, sums: Sums) -> None:
-    """Write the state beside a weights file."""
-    array_file.write_array(weights.with_suffix(LEARNER_SUFFIX), msgspec.json.encode(header), sums)
+def learner_path(weights: Path) -> Path:
+    """The file of the learner's state that belongs to a weights file."""
+    return weights.with_suffix(LEARNER_SUFFIX)
+
+
+def write_learner_to(file: IO[bytes], header: LearnerHeader, sums: Sums) -> None:
+    """Write the state into an open file.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    array_file.write_array_to(file, msgspec.json.encode(header), sums)
 
 
 def read_learner(weights: Path, network: Network) -> tuple[LearnerHeader, Sums]:
@@ -66,7 +78,7 @@ def read_learner(weights: Path, network: Network) -> tuple[LearnerHeader, Sums]:
     Raises:
         SolverError: the state is missing, damaged or of another checkpoint.
     """
-    path = weights.with_suffix(LEARNER_SUFFIX)
+    path = learner_path(weights)
     if not path.exists():
         raise SolverError(
             f"{weights} has no learner's state beside it: expected {path.name} from the same checkpoint"
@@ -86,7 +98,7 @@ def read_learner(weights: Path, network: Network) -> tuple[LearnerHeader, Sums]:
         raise SolverError(f"{path} is damaged: it has {contents.payload.size} of {expected} bytes")
     if not sound:
         raise SolverError(f"{path} {native.NOT_FINITE}")
-    return header, contents.payload.view(np.float32)
+    return _with_whole_rates(header, network.pattern), contents.payload.view(np.float32)
 
 
 def read_sums(weights: Path) -> Sums | None:
@@ -95,10 +107,21 @@ def read_sums(weights: Path) -> Sums | None:
     Raises:
         SolverError: the weights or the learner's state are damaged or of different checkpoints.
     """
-    if not weights.with_suffix(LEARNER_SUFFIX).exists():
+    if not learner_path(weights).exists():
         return None
     _, sums = read_learner(weights, native.load_weights(weights))
     return sums if sums.size else None
+
+
+def _with_whole_rates(header: LearnerHeader, pattern: Pattern) -> LearnerHeader:
+    settings, version = header.settings, header.version
+    rate = whole_rate(settings.method, settings.rate, pattern, version)
+    return msgspec.structs.replace(
+        header,
+        version=RATES_VERSION,
+        settings=msgspec.structs.replace(settings, rate=rate),
+        earlier=tuple(phase_with_whole_rate(phase, pattern, version) for phase in header.earlier),
+    )
 
 
 def _decode(path: Path, header: bytes) -> LearnerHeader:

@@ -1,4 +1,4 @@
-"""Pictures of the games that were better than all before, taken while training."""
+"""Draw the best games of a training run as GIFs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from solver_server.ntuple.training.td_kernels import Learner
 from solver_server.ntuple.training.training_state import Training
 
 FIRST_MILESTONE = 11
-_SIZE = 160  # pixels; a small picture is drawn in a tenth of a second
+_SIZE = 160  # pixels; so small a GIF is drawn in a tenth of a second
 
 
 class Milestones:
     """Writes a GIF of the first game to reach each tile from 2048 on, and of each new best score after that.
 
     Args:
-        folder: of the GIFs.
-        top: the largest exponent reached before.
+        folder: folder of the GIFs.
+        top: largest exponent reached before.
     """
 
     def __init__(self, folder: Path, top: int = 0) -> None:
@@ -27,7 +27,11 @@ class Milestones:
         self._top = top
 
     def picture(self, training: Training, thread: int) -> Path | None:
-        """Write the GIF of a thread's last game, if it is one to remember; where it is."""
+        """Write the GIF of a thread's last game if it is a milestone; return the file.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
         from recordings.pictures.animation import write_animation
         from recordings.pictures.animation_options import AnimationOptions
 
@@ -43,7 +47,7 @@ class Milestones:
 
 
 def replay(learner: Learner, training: Training) -> GameRecord:
-    """The last game of a learner, from its path and the state of the generator when it started."""
+    """Rebuild the last game of a learner from its path and the generator's state at its start."""
     pattern = training.network.pattern
     spawner = Spawner(0)
     spawner.state = learner.get("game_random")

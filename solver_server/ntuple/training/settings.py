@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 METHODS = ("backward", "tc", "td0")
+
+Positive = Annotated[float, msgspec.Meta(gt=0, le=1e30)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -12,8 +17,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         method: ``backward`` (TC(λ) from the end of each game, with restarts), ``tc`` (TC(0)) or ``td0``.
-        rate: learning rate. TD(0): what every active weight moves by per point of error. TC: β, shared over
-            the active weights.
+        rate: learning rate, the share of a TD error that one step takes off the value of a board. It is
+            divided among the active weights, images included. TD(0): α, commonly 0.1; TC: β, commonly 1.
         trace: λ of ``backward``.
         initial_value: value of every board before learning, in points (optimistic initialisation).
         decay_interval: number of games after which the rate is multiplied by ``decay_factor``; 0 for never.
@@ -24,11 +29,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     method: str = "backward"
-    rate: float = 1.0
-    trace: float = 0.5
+    rate: Positive = 1.0
+    trace: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5
     initial_value: float = 0.0
-    decay_interval: int = 0
-    decay_factor: float = 0.5
-    seed: int = 0
+    decay_interval: Count = 0
+    decay_factor: Positive = 0.5
+    seed: Count = 0
     threads: int = 1
     starts: str = ""

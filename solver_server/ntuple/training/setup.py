@@ -1,4 +1,4 @@
-"""What a training is asked to do, and the `Training` that begins or resumes so."""
+"""Start or resume a `Training` from the options of a command."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from solver_server.ntuple.training.settings import Settings
 from solver_server.ntuple.training.start_boards import read_starts
 from solver_server.ntuple.training.training_state import Training
 
-_TD0_STEP = 0.1
-"""The share of its error that TD(0) takes off a value, over all its weights."""
+DEFAULT_RATES = {"td0": 0.1, "tc": 1.0, "backward": 1.0}
+"""Learning rate of each method (`Settings.rate`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingOptions:
-    """What a training is asked to do; ``None`` leaves it at its default, or as it was before.
+    """Options of a training run. ``None`` stands for the default or, on resuming, for no change.
 
     Attributes:
         network: name of the network, or the cells of its tuples.
         board: size of the board, for a list of cells.
         downgrade_from: smallest tile that the network sees downgraded, as an exponent.
-        stages: exponents of the tiles from which on boards have weights of their own.
+        stages: exponents of the tiles that begin a stage with separate weights.
         method: ``backward``, ``tc`` or ``td0``.
-        rate: learning rate; for ``td0`` per weight, else the β of TC.
+        rate: learning rate: α of ``td0``, else β of TC (`Settings.rate`).
         trace: λ of ``backward``.
-        decay_interval: games between two decays of the rate.
-        decay_factor: that the rate is multiplied by.
-        initial_value: value of every board at the beginning.
+        decay_interval: number of games between two decays of the rate.
+        decay_factor: factor of the rate at each decay.
+        initial_value: value of every board at the beginning, in points.
         keep_sums: factor of the sums E and A on resuming.
-        starts: recorded games on whose boards episodes begin.
-        starts_from: exponent of the least largest tile of these boards.
-        threads: that learn at the same time.
-        seed: of the games.
+        starts: file of recorded games; episodes begin on their boards.
+        starts_from: least exponent of the largest tile of these boards.
+        threads: number of threads that learn at the same time.
+        seed: seed of the games.
         resume: weights file of the checkpoint to resume from.
-        out: folder of log and checkpoints.
+        out: folder of the log and the checkpoints.
     """
 
     network: str | None = None
@@ -90,7 +90,7 @@ def begin_training(options: TrainingOptions) -> Training:
 
 
 def folder_of(options: TrainingOptions, training: Training) -> Path:
-    """Return the folder of log and checkpoints."""
+    """Return the folder of the log and the checkpoints."""
     if options.out is not None:
         return options.out
     return Path("runs") / training.network.pattern.name if options.resume is None else options.resume.parent
@@ -107,8 +107,7 @@ def _started(options: TrainingOptions) -> Training:
         pattern = patterns.with_ranks(pattern, options.downgrade_from)
     if options.stages is not None:
         pattern = patterns.with_stages(pattern, options.stages)
-    share = patterns.active_weights(pattern) * patterns.scale_of(pattern)
-    rate = _TD0_STEP / share if options.method == "td0" else 1.0
+    rate = DEFAULT_RATES[options.method or Settings().method]
     return Training.start(pattern, options.settings(Settings(rate=rate)))
 
 
@@ -123,7 +122,7 @@ def _resumed(options: TrainingOptions, checkpoint: Path) -> Training:
 
 
 def _take_starts(training: Training, options: TrainingOptions) -> None:
-    """Let games begin on the boards asked for, and note that in the history of the weights."""
+    """Let games begin on the boards asked for, and note them in the history of the weights."""
     words = ""
     if options.starts is not None:
         pattern = training.network.pattern

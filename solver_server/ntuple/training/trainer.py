@@ -1,4 +1,4 @@
-"""Training that lasts: its log, its checkpoints, its milestones, and an end when asked for."""
+"""Run a training: learn, write the log and the checkpoints, and stop when asked."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import msgspec
 import numpy as np
 
 from game2048.errors import SolverError
+from recordings.atomic import atomic
 from solver_server.ntuple.files.native import WEIGHTS_SUFFIX
-from solver_server.ntuple.training.learner_file import LEARNER_SUFFIX
+from solver_server.ntuple.training.learner_file import learner_path
 from solver_server.ntuple.training.training_state import Training
 
 LOG_NAME = "training.jsonl"
@@ -20,16 +21,16 @@ REACHED = range(11, 18)
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
-    """What a training run is to do.
+    """Length and output of a training run.
 
     Attributes:
-        out: the folder of log and checkpoints.
-        games: started in all, after which it ends; ``None`` for no such end.
-        seconds: of learning from now on, after which it ends; ``None`` for no such end.
-        log_interval: games between two rows of the log.
-        checkpoint_interval: games between two checkpoints; ``None`` for no such rule.
-        checkpoint_seconds: of learning between two checkpoints, at most.
-        kept: how many checkpoints stay.
+        out: folder of the log and the checkpoints.
+        games: number of games in all phases after which it ends; ``None`` for no limit.
+        seconds: seconds of learning from now on after which it ends; ``None`` for no limit.
+        log_interval: number of games between two rows of the log.
+        checkpoint_interval: number of games between two checkpoints; ``None`` for no such rule.
+        checkpoint_seconds: most seconds of learning between two checkpoints.
+        kept: number of checkpoints that stay.
     """
 
     out: Path
@@ -45,13 +46,13 @@ class LogRow(msgspec.Struct, frozen=True):
     """One line of ``training.jsonl``: the games of one interval, as played while learning.
 
     Attributes:
-        episode: games started so far, restarts not counted.
-        moves: made so far, restarts included.
-        seconds: learned so far.
-        mean: score of the games of the interval.
-        median: of the same.
-        max: of the same.
-        reach: by tile, the share of these games that reached it.
+        episode: number of games started so far, without restarts.
+        moves: number of moves so far, restarts included.
+        seconds: seconds of learning so far.
+        mean: mean score of the games of the interval.
+        median: median score of these games.
+        max: best score of these games.
+        reach: share of these games that reached each tile.
     """
 
     episode: int
@@ -65,13 +66,13 @@ class LogRow(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who is told what during a training run.
+    """Callbacks of a training run.
 
     Attributes:
-        on_piece: after each short stretch, with its games' number.
-        on_row: with each row of the log.
-        on_best: with the thread whose path is the best game so far, before that path is overwritten.
-        should_stop: asked after each short stretch.
+        on_piece: called after each short stretch, with its number of games.
+        on_row: called with each row of the log.
+        on_best: called with the thread whose path is the best game so far, before the path is overwritten.
+        should_stop: called after each short stretch; true ends the run.
     """
 
     on_piece: Callable[[Training, int], None] = lambda training, games: None
@@ -81,18 +82,22 @@ class Watch:
 
 
 def run_training(training: Training, plan: TrainingPlan, watch: Watch) -> Path:
-    """Learn until the plan's end or a wish to stop, then save.
+    """Learn until the plan ends or the watch stops it, then save.
 
     Returns:
         The weights file of the last checkpoint.
 
     Raises:
-        SolverError: the network diverged; the last checkpoint stays.
-        OSError: the log or a checkpoint cannot be written.
+        SolverError: the network diverged, or a file cannot be written. The last checkpoint stays.
     """
-    plan.out.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(plan.out)
-    _cut_log(plan.out / LOG_NAME, training.games)
+    log = plan.out / LOG_NAME
+    try:
+        plan.out.mkdir(parents=True, exist_ok=True)
+        _cut_log(log, training.games)
+    except OSError as error:
+        reason = error.strerror or error
+        raise SolverError(f"cannot write {log}: {reason}; give another --out") from error
+    _remove_drafts(plan.out)
     training.compile()
     deadline = None if plan.seconds is None else training.total_seconds + plan.seconds
     saved_at = training.games, training.total_seconds
@@ -113,7 +118,7 @@ def run_training(training: Training, plan: TrainingPlan, watch: Watch) -> Path:
         watch.on_piece(training, piece.scores.size)
         # A row is due at a fixed place in the course of games, so that a resumed run writes the same rows.
         if training.between_games and len(training.pending) >= plan.log_interval:
-            watch.on_row(_log(training, plan.out / LOG_NAME))
+            watch.on_row(_log_or_save(training, plan))
         if _is_due(training, plan, *saved_at):
             saved = checkpoint(training, plan)
             saved_at = training.games, training.total_seconds
@@ -121,46 +126,81 @@ def run_training(training: Training, plan: TrainingPlan, watch: Watch) -> Path:
 
 
 def _is_due(training: Training, plan: TrainingPlan, games: int, seconds: float) -> bool:
-    """Whether a checkpoint is, the last one having been at so many games and seconds."""
+    """Tell whether a checkpoint is due; the last one was at so many games and seconds."""
     if plan.checkpoint_interval is not None and training.games - games >= plan.checkpoint_interval:
         return True
     return training.total_seconds - seconds >= plan.checkpoint_seconds
 
 
 def checkpoint(training: Training, plan: TrainingPlan) -> Path:
-    """Save, then remove all but the last few checkpoints; the weights file."""
+    """Save, then remove all but the last few checkpoints; return the weights file.
+
+    On a full disk the older checkpoints make room for the new one; the newest of them stays in any case.
+
+    Raises:
+        SolverError: the checkpoint cannot be written.
+    """
     path = plan.out / f"checkpoint-{training.games:09d}{WEIGHTS_SUFFIX}"
-    training.save(path)
-    for old in checkpoints(plan.out)[: -plan.kept]:
-        old.with_suffix(LEARNER_SUFFIX).unlink(missing_ok=True)
-        old.unlink(missing_ok=True)
+    try:
+        try:
+            training.save(path)
+        except OSError:
+            older = checkpoints(plan.out)
+            if len(older) < 2:
+                raise
+            _remove_checkpoints(older[:-1])
+            training.save(path)
+    except OSError as error:
+        last = checkpoints(plan.out)[-1:]
+        advice = f"continue with --resume {last[0]}" if last else "start again, since nothing is saved yet"
+        raise SolverError(
+            f"cannot write {path}: {error.strerror or error}; make room, then {advice}"
+        ) from error
+    _remove_checkpoints(checkpoints(plan.out)[: -plan.kept])
     return path
 
 
+def _remove_checkpoints(old: list[Path]) -> None:
+    for path in old:
+        learner_path(path).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+
+
 def checkpoints(folder: Path) -> list[Path]:
-    """The weights files of the checkpoints in a folder, oldest first; those that are complete."""
+    """List the weights files of the complete checkpoints in a folder, oldest first."""
     found = sorted(folder.glob(f"checkpoint-*{WEIGHTS_SUFFIX}"))
-    return [path for path in found if path.with_suffix(LEARNER_SUFFIX).exists()]
+    return [path for path in found if learner_path(path).exists()]
 
 
 def check_fresh(folder: Path) -> None:
-    """Make sure that a new run overwrites no other.
+    """Make sure that a new run does not overwrite another one.
 
     Raises:
-        SolverError: the folder holds checkpoints.
+        SolverError: the folder has checkpoints.
     """
     found = checkpoints(folder)
     if found:
         raise SolverError(
-            f"{folder} holds the checkpoints of another run: go on with --resume {found[-1]}, or choose "
+            f"{folder} has checkpoints of another run; continue it with --resume {found[-1]}, or give "
             "another folder with --out"
         )
+
+
+def _log_or_save(training: Training, plan: TrainingPlan) -> LogRow:
+    """Write a row of the log. If that fails, save what was learned and raise `SolverError`."""
+    log = plan.out / LOG_NAME
+    try:
+        return _log(training, log)
+    except OSError as error:
+        saved = checkpoint(training, plan)
+        raise SolverError(
+            f"cannot write {log}: {error.strerror or error}; make room, then continue with --resume {saved}"
+        ) from error
 
 
 def _log(training: Training, path: Path) -> LogRow:
     scores = np.array([score for score, _ in training.pending])
     tops = np.array([top for _, top in training.pending])
-    training.pending.clear()
     row = LogRow(
         episode=training.games,
         moves=training.moves,
@@ -172,11 +212,12 @@ def _log(training: Training, path: Path) -> LogRow:
     )
     with path.open("ab") as file:
         file.write(msgspec.json.encode(row) + b"\n")
+    training.pending.clear()
     return row
 
 
 def _cut_log(path: Path, games: int) -> None:
-    """Take back rows written after the checkpoint that training goes on from, and a line cut short."""
+    """Remove the rows after the checkpoint from which training resumes, and an incomplete line."""
     if not path.exists():
         return
     kept = []
@@ -188,12 +229,11 @@ def _cut_log(path: Path, games: int) -> None:
         if row.episode > games:
             break
         kept.append(line)
-    draft = path.with_suffix(".tmp")
-    draft.write_bytes(b"".join(kept))
-    draft.replace(path)
+    with atomic(path) as file:
+        file.write(b"".join(kept))
 
 
-def _remove_leftovers(folder: Path) -> None:
-    """Remove what a killed run left half-written."""
+def _remove_drafts(folder: Path) -> None:
+    """Remove the drafts of checkpoints that a killed run left."""
     for draft in folder.glob(".checkpoint-*.tmp"):
         draft.unlink(missing_ok=True)

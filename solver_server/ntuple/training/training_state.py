@@ -1,9 +1,12 @@
-"""A training run: settings, the state of its learners, going on for a while, saving and going on later."""
+"""A training run in memory: it learns for a while, is saved, and resumes."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
 from bisect import bisect_right
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,16 +17,18 @@ import numpy.typing as npt
 from game2048.errors import SolverError
 from game2048.kernels.word_ops import MoveRules, make_move_rules
 from game2048.spawn import game_state
+from recordings.atomic import Draft
 from solver_server.ntuple.files import native
-from solver_server.ntuple.network import Network, Phase, new_weights
+from solver_server.ntuple.network import RATES_VERSION, Network, Phase, new_weights
 from solver_server.ntuple.patterns import Pattern, active_weights, scale_of, with_stages
 from solver_server.ntuple.training.episodes import GameResults, Quota, learn_for_a_while
 from solver_server.ntuple.training.learner_file import (
     LearnerHeader,
     Sums,
+    learner_path,
     read_learner,
     sums_size,
-    write_learner,
+    write_learner_to,
 )
 from solver_server.ntuple.training.settings import Settings
 from solver_server.ntuple.training.start_boards import Starts, no_starts
@@ -57,12 +62,12 @@ _Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What happened in a short stretch of training.
+    """The games of a short stretch of training.
 
     Attributes:
-        scores: int64 [games], of the games finished (not of restarts).
-        tops: int64 [games], their largest exponents.
-        best: threads whose last path is a game that was better than all before, by score or by tile.
+        scores: int64 [games], scores of the finished games; restarts do not count.
+        tops: int64 [games], largest exponents of these games.
+        best: numbers of the threads whose last path is the best game so far, by score or by tile.
     """
 
     scores: _Numbers
@@ -101,7 +106,7 @@ class Training:
 
     @classmethod
     def start(cls, pattern: Pattern, settings: Settings) -> Training:
-        """A new run, from fresh weights."""
+        """Start a run from fresh weights."""
         network = Network(pattern, new_weights(pattern, settings.initial_value))
         sums = np.zeros(sums_size(pattern, settings.method), dtype=np.float32)
         return cls(network, settings, sums, _new_learners(settings))
@@ -133,7 +138,7 @@ class Training:
         return not any(learner.get("restarting") for learner in self.learners)
 
     def phase(self) -> Phase:
-        """This run as a phase of the network's history."""
+        """Describe this run as a phase of the network's history."""
         return Phase(
             method=self.settings.method,
             rate=self.settings.rate,
@@ -148,17 +153,17 @@ class Training:
         )
 
     def change(self, settings: Settings) -> None:
-        """Go on with other settings, as a new phase; the weights and their sums stay.
+        """Continue with other settings, as a new phase. The weights and their sums stay.
 
         Raises:
-            SolverError: TD(0) would have to go on from TC or the other way round.
+            SolverError: one of the methods is TD(0) and the other is not.
         """
         if settings == self.settings:
             return
         if (settings.method == "td0") != (self.settings.method == "td0"):
             raise SolverError(
-                f"training by {self.settings.method} cannot go on by {settings.method}: their states differ; "
-                "start a new run"
+                f"the method is {settings.method}; expected one like {self.settings.method}, since the "
+                "learner's states of TD(0) and TC differ; start a new run"
             )
         if self.total("episodes"):
             self.earlier = (*self.earlier, self.phase())
@@ -171,7 +176,7 @@ class Training:
         self.settings = settings
 
     def divide(self, stages: tuple[int, ...]) -> None:
-        """Give other stages to the network; each begins as what its boards had before, sums included.
+        """Give the network other stages. Each begins with the weights and sums that its boards had before.
 
         Raises:
             SolverError: the stages are not possible.
@@ -189,26 +194,25 @@ class Training:
             self.sums = copies(self.sums, 2 * entries)
 
     def forget(self, kept: float) -> None:
-        """Multiply the sums of temporal coherence, so that from now on newer errors count for more."""
+        """Multiply the sums of temporal coherence, so that newer errors count for more."""
         self.sums *= np.float32(kept)
 
     def rate(self) -> Rate:
-        """The present learning rate as kernels take it."""
+        """Return the present learning rate as kernels take it."""
         settings, pattern = self.settings, self.network.pattern
         step = settings.rate
         if settings.decay_interval:
             step *= settings.decay_factor ** (self.total("games") // settings.decay_interval)
-        if settings.method != "td0":
-            step /= active_weights(pattern) * scale_of(pattern)
+        step /= active_weights(pattern) * scale_of(pattern)
         return Rate(self.sums, np.float32(step), np.float32(settings.trace))
 
     # -- learning -----------------------------------------------------------------------------------------
 
     def advance(self, games: int, moves: int = _PIECE_MOVES) -> Piece:
-        """Learn until each thread has made about so many moves more, or ``games`` are started in all phases.
+        """Learn for about ``moves`` moves per thread, or until ``games`` games are started in all phases.
 
         Raises:
-            SolverError: the values have grown beyond all bounds.
+            SolverError: the values are not finite any more.
         """
         started = time.perf_counter()
         if self.settings.decay_interval:
@@ -228,8 +232,8 @@ class Training:
         self.seconds += time.perf_counter() - started
         if self.total("faults"):
             raise SolverError(
-                f"after {self.games} games the values are no longer numbers: the learning rate "
-                f"{self.settings.rate} is too large for this network; start again with a smaller one"
+                f"after {self.games} games the values are not finite: the learning rate is "
+                f"{self.settings.rate:g}, too large for this network; try a smaller one"
             )
         return Piece(
             np.concatenate([scores for scores, _, _ in results]),
@@ -238,12 +242,12 @@ class Training:
         )
 
     def compile(self) -> None:
-        """Compile the kernels, so that the time this takes counts as no learning."""
+        """Compile the kernels, so that this time does not count as learning."""
         for thread in range(len(self.learners)):
             self._learn(thread, self.rate(), 0, 0)
 
     def thread(self, number: int, rate: Rate) -> LearningThread:
-        """Everything that one of the threads learns with, as kernels take it."""
+        """Return everything that one thread learns with, as kernels take it."""
         pattern = self.network.pattern
         return LearningThread(
             learner=self.learners[number],
@@ -263,7 +267,7 @@ class Training:
         return results.scores[:written], results.tops[:written], best
 
     def _share_best(self, candidates: list[int]) -> tuple[int, ...]:
-        """Of threads that beat their own best, those that beat the others' too; then all know the best."""
+        """Find the threads that beat the best of all; then tell all threads the best."""
         best = []
         for name in ("best_score", "best_top"):
             record = max(learner.get(name) for learner in self.learners)
@@ -275,11 +279,33 @@ class Training:
     # -- checkpoints --------------------------------------------------------------------------------------
 
     def save(self, path: Path) -> None:
-        """Write the weights, then the learner's state beside them; each file complete or not at all."""
+        """Write the weights, and the learner's state beside them: both files complete, or neither.
+
+        A pair of the same name stays whole until the new one is; after a kill it has ``-before`` in its name.
+
+        Raises:
+            OSError: a file cannot be written; nothing is left of the new ones.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
         history = (*self.earlier, self.phase())
-        digest = native.save_weights(path, Network(self.network.pattern, self.network.weights, history))
+        with contextlib.ExitStack() as drafts:
+            weights, learner = Draft(path), Draft(learner_path(path))
+            drafts.callback(weights.discard)
+            drafts.callback(learner.discard)
+            network = Network(self.network.pattern, self.network.weights, history)
+            header = self._learner_header(native.write_weights_to(weights.file, network))
+            write_learner_to(learner.file, header, self.sums)
+            weights.complete()
+            learner.complete()
+            with _earlier_pair_kept(path):
+                weights.publish()
+                learner.publish()
+
+    def _learner_header(self, digest: str) -> LearnerHeader:
+        """The header of the learner's state, for weights of a digest."""
         words, counts = zip(*map(saved_state, self.learners), strict=True)
-        header = LearnerHeader(
+        return LearnerHeader(
+            version=RATES_VERSION,
             weights_sha256=digest,
             settings=self.settings,
             words=list(words),
@@ -288,14 +314,13 @@ class Training:
             earlier=self.earlier,
             pending=self.pending,
         )
-        write_learner(path, header, self.sums)
 
     @classmethod
     def load(cls, path: Path) -> Training:
-        """Continue from a checkpoint, exactly where it was saved.
+        """Load a checkpoint, to continue exactly where it was saved.
 
         Args:
-            path: its weights file; the learner's state lies beside it.
+            path: weights file of the checkpoint; the learner's state is beside it.
 
         Raises:
             SolverError: the weights or the learner's state are missing, damaged or of different checkpoints.
@@ -303,7 +328,7 @@ class Training:
         network = native.load_weights(path, in_memory=True)
         if network.weights.dtype != np.float32:
             raise SolverError(
-                f"{path} cannot be trained: its weights are rounded; take the checkpoint that it was made of"
+                f"{path} has rounded weights, which cannot be trained; take the checkpoint it was made from"
             )
         header, sums = read_learner(path, network)
         learners = _new_learners(header.settings)
@@ -312,12 +337,41 @@ class Training:
                 restore_state(learner, words, counts)
             except (ValueError, OverflowError) as error:
                 raise SolverError(
-                    f"the learner's state of {path} is of another version or damaged: continue with the "
+                    f"the learner's state of {path} is damaged, or of another version; continue with the "
                     "version that wrote it"
                 ) from error
         return cls(
             network, header.settings, sums, learners, header.seconds, header.earlier, list(header.pending)
         )
+
+
+@contextlib.contextmanager
+def _earlier_pair_kept(path: Path) -> Iterator[None]:
+    """Keep the files of an earlier checkpoint of the same name under other names until the block ends.
+
+    The block replaces the two files one after the other. If it fails between them, the earlier pair is put
+    back, or the new file that lacks its companion is removed.
+    """
+    files = [path, learner_path(path)]
+    kept = [file.with_stem(f"{file.stem}-before") for file in files]
+    had_pair = all(file.exists() for file in files)
+    if had_pair:
+        for file, copy in zip(files, kept, strict=True):
+            copy.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # a file system without links
+                os.link(file, copy)
+    try:
+        yield
+    except BaseException:
+        if all(copy.exists() for copy in kept):
+            for file, copy in zip(files, kept, strict=True):
+                copy.replace(file)
+        elif not had_pair:
+            path.unlink(missing_ok=True)
+        raise
+    finally:
+        for copy in kept:
+            copy.unlink(missing_ok=True)
 
 
 def _new_learners(settings: Settings) -> list[Learner]:

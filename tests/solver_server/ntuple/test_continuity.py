@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from game2048.kernels.word_ops import make_move_rules, pack_words
-from solver_server.ntuple.patterns import Pattern, pattern_for, with_stages
+from solver_server.ntuple.patterns import Pattern, active_weights, pattern_for, with_stages
 from solver_server.ntuple.training.settings import Settings
 from solver_server.ntuple.training.td_kernels import saved_state
 from solver_server.ntuple.training.training_state import Training
@@ -25,6 +25,10 @@ LATE = (
     [16, 15, 14, 13, 9, 10, 11, 12, 1, 2, 3, 0, 0, 0, 0, 0],
     [17, 16, 12, 3, 1, 2, 1, 2, 4, 0, 0, 0, 0, 0, 0, 0],
 )
+
+
+# The rate of a whole step in which every weight of that network moves by 0.002 of the error.
+STEP_0_002 = 0.002 * active_weights(pattern_for("0123 0145"))
 
 
 def digest(training: Training) -> str:
@@ -55,7 +59,7 @@ def learn(training: Training, games: int) -> int:
             id="tc",
         ),
         pytest.param(
-            pattern_for("0123 0145"), Settings(method="td0", rate=0.002, seed=5), 60, False,
+            pattern_for("0123 0145"), Settings(method="td0", rate=STEP_0_002, seed=5), 60, False,
             "7d3797356145c44d", 5709374265430533091, [60, 60, 12286, 6316, 9, 0, 128, 0], 139136,
             id="td0",
         ),
@@ -89,7 +93,7 @@ def learn(training: Training, games: int) -> int:
             id="late",
         ),
         pytest.param(
-            pattern_for("0123 0145"), Settings(method="td0", rate=0.002, seed=11), 30, True,
+            pattern_for("0123 0145"), Settings(method="td0", rate=STEP_0_002, seed=11), 30, True,
             "545227a1fc2222ad", 823512604183042880, [30, 30, 1774, 68004, 17, 0, 44, 0], 409108,
             id="late-td0",
         ),
@@ -129,6 +133,20 @@ def test_an_old_checkpoint_continues_as_its_own_version_did() -> None:
         [80, 1069, 240476, 32060, 11, 0, 4, 0],
     )
     assert digest(training) == "ccff68b01f61db7c"
+
+
+def test_an_old_checkpoint_of_td0_continues_at_its_own_rate(tmp_path: Path) -> None:
+    # Written when the rate was that of one weight: 0.007 for each of 16 active ones.
+    training = Training.load(CHECKPOINT.with_name("td0-000000020.n2048"))
+    assert training.settings.rate == pytest.approx(0.112)
+    assert training.network.history[0].rate == pytest.approx(0.112)
+    assert training.rate().step == np.float32(0.007)
+    training.save(tmp_path / "new.n2048")
+    again = Training.load(tmp_path / "new.n2048")
+    assert (again.settings, again.network.history) == (training.settings, training.network.history)
+    for each in (training, again):
+        learn(each, 50)
+        assert digest(each) == "85a984b8790d9af8"
 
 
 def test_a_checkpoint_is_written_as_it_was_read(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_streams_that_do_not_fit_their_tables_are_told(packed: Path, cache: Path
 def test_rounded_weights_cannot_be_trained(tmp_path: Path) -> None:
     path = tmp_path / "some.n2048"
     native.save_weights(path, whole())
-    with pytest.raises(SolverError, match="its weights are rounded"):
+    with pytest.raises(SolverError, match="has rounded weights, which cannot be trained"):
         Training.load(path)
 
 

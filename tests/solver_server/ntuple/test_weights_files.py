@@ -43,7 +43,9 @@ def test_the_layout_is_that_of_the_documentation(file: Path, network: Network) -
     data = file.read_bytes()
     magic, version, header, start, length, digest = struct.unpack_from("<8sIIQQ32s", data)
     assert (magic, version, start, length) == (b"\x89N2048\r\n", 1, 4096, 4 * network.pattern.entries)
-    assert data[64 : 64 + header].startswith(b'{"kind":"weights","network":"custom","rows":4,"columns":4,')
+    assert data[64 : 64 + header].startswith(
+        b'{"kind":"weights","version":2,"network":"custom","rows":4,"columns":4,'
+    )
     assert data[start:] == network.weights.tobytes()
     import hashlib
 
@@ -121,7 +123,7 @@ def test_other_files_are_told(tmp_path: Path, file: Path) -> None:
 def test_tables_of_the_wrong_size_are_told(tmp_path: Path, network: Network) -> None:
     path = tmp_path / "w.n2048"
     native.save_weights(path, Network(network.pattern, network.weights[:-1]))
-    with pytest.raises(SolverError, match="131071 weights where its tuples need 131072"):
+    with pytest.raises(SolverError, match="it has 131071 weights; expected 131072"):
         network_file.open_network(path)
 
 
