@@ -32,7 +32,7 @@ from recordings.recovery import recover
 from scraper.chromium.launch import BrowserOptions
 from scraper.page import GamePage
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 FAULTS = 3
 """How often in a row a page may fail before it is given up."""
@@ -196,7 +196,7 @@ class Harvest:
                     page.faults += 1
                     page.fault = str(error)
                     told = "giving it up" if page.given_up else "trying again"
-                    log.warning("%s failed (%s); %s", url, error, told)
+                    logger.warning("%s failed (%s); %s", url, error, told)
                 finally:
                     page.under_way -= 1
                     async with self._changed:

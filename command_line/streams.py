@@ -9,7 +9,7 @@ import sys
 ERRORS = "bot2048.plain"
 """Beginning of the names of the error handlers that write signs plainly."""
 
-PLAIN = {
+PLAIN_SIGNS = {
     "×": "x",
     "±": "+/-",
     "…": "...",
@@ -45,7 +45,7 @@ def plain(text: str, encoding: str) -> str:
 
 
 def _in(character: str, encoding: str) -> str:
-    for candidate in (character, PLAIN.get(character, ""), _without_marks(character)):
+    for candidate in (character, PLAIN_SIGNS.get(character, ""), _without_marks(character)):
         if candidate and _fits(candidate, encoding):
             return candidate
     return "?"

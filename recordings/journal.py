@@ -38,7 +38,7 @@ from recordings.record import (
     GameRecord,
     Move,
     Outcome,
-    now,
+    timestamp_now,
 )
 
 # What a record needs beside its moves: the header's texts and the totals.
@@ -152,7 +152,7 @@ class GameJournal:
         score = self._score(final_board, final_score)
         tried_before = self._ended
         if not tried_before:
-            end = JournalEnd(final_board.tiles(), score, outcome, now(), list(rules) or None)
+            end = JournalEnd(final_board.tiles(), score, outcome, timestamp_now(), list(rules) or None)
             self._write(JournalEndLine(end))
             self._ended = True
         try:

@@ -172,7 +172,7 @@ def new_info(
         total_moves=0,
         max_tile=0,
         won=False,
-        timestamp=timestamp or now(),
+        timestamp=timestamp or timestamp_now(),
         source=source,
         solver=solver,
         outcome=outcome,
@@ -181,7 +181,7 @@ def new_info(
     )
 
 
-def now() -> str:
+def timestamp_now() -> str:
     """Return the present moment as a record's ``timestamp``."""
     return timestamp_of(datetime.datetime.now(datetime.UTC))
 

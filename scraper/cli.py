@@ -115,7 +115,7 @@ def probe(url: str, browser: BrowserOptions, site: Path | None, report: Path | N
 
 @click.command("install-browser", cls=Command)
 @browser_options
-def install_browser(browser: BrowserOptions) -> None:
+def install_browser_command(browser: BrowserOptions) -> None:
     """Find a browser that starts, or install Chromium."""
     from scraper.chromium.install import install_browser as install
 

@@ -12,13 +12,13 @@ from support.dataset_games import played
 from bot.cli.harvest import harvest
 from recordings.cli.datasets import DATASET_COMMANDS
 from recordings.datasets.dataset_file import write_games
-from scraper.cli import install_browser
+from scraper.cli import install_browser_command
 from solver_server.cli.generate import generate
 
 TEXT = (Path(__file__).parents[1] / "docs" / "datasets.md").read_text(encoding="utf-8")
 # Options that choose an engine or a browser: the same on every command, and told by its help.
 UNTOLD = {"--token", "--verbose", "--tables", "--no-tables", "--search-threads", "--site"} | {
-    name for option in install_browser.params for name in (*option.opts, *option.secondary_opts)
+    name for option in install_browser_command.params for name in (*option.opts, *option.secondary_opts)
 }
 
 

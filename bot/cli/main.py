@@ -8,7 +8,7 @@ from command_line.command import CONTEXT_SETTINGS, LazyProgram, log_to_stderr
 
 # Where each sub-command is, its section of the help and its help line, so that --help loads none of them.
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "play": ("bot.cli.play:play", "Play", "Play games on the page at URL and record them."),
+    "play": ("bot.cli.play:play_command", "Play", "Play games on the page at URL and record them."),
     "demo": ("bot.cli.play:demo", "Play", "Play on the demo page of this package; needs no network."),
     "window": ("bot.cli.window:window", "Play", "Play 2048 in a window, or watch an engine play it."),
     "harvest": (
@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "Print what is read on the page at URL: board, score, status and reader.",
     ),
     "install-browser": (
-        "scraper.cli:install_browser",
+        "scraper.cli:install_browser_command",
         "Play",
         "Find a browser that starts, or install Chromium.",
     ),
@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "Say which move an engine makes on BOARD, and how it values each direction.",
     ),
     "evaluate": (
-        "solver_server.cli.evaluate:evaluate",
+        "solver_server.cli.evaluate:evaluate_command",
         "Engines",
         "Let an engine play games; print how strong and how fast it was.",
     ),

@@ -89,10 +89,10 @@ def game_options(command: Any) -> Any:
     return command
 
 
-@click.command(cls=Command)
+@click.command("play", cls=Command)
 @click.argument("url")
 @game_options
-def play(url: str, **given: Any) -> None:
+def play_command(url: str, **given: Any) -> None:
     """Play games on the page at URL and record them.
 
     The page is opened in Chromium and played with real key presses. Please respect the terms of the site.

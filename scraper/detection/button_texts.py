@@ -36,7 +36,7 @@ KEEP_GOING = (
     r"^\W*(keep (going|playing)|continue|go on|play on|resume|endless|carry on|weiter|continuer|continuar)\b"
     r".{0,20}$|^\W*(продолжить|继续|続ける).{0,20}$"
 )
-ANYTHING = r"\w"
+ANY_LABEL = r"\w"
 NEVER = (
     r"(share|tweet|facebook|download|install|github|log ?in|sign|buy|donat|subscribe|delete|undo|hint|auto|"
     r"ai\b|solve|bot\b|how to|rules|settings|score)"

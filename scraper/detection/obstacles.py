@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, Page
 
 from scraper.detection.button_texts import (
-    ANYTHING,
+    ANY_LABEL,
     LISTED_SIZE,
     NEVER,
     NEVER_IN_GAME,
@@ -98,7 +98,7 @@ class Obstacles:
         before = list(self.taken)
         for _ in range(MOST_PAGES):
             self.taken.clear()  # each page has the same button
-            if not await self.click_one(ANYTHING, in_game=in_game, modal=True):
+            if not await self.click_one(ANY_LABEL, in_game=in_game, modal=True):
                 break
         self.taken += before
 

@@ -44,7 +44,7 @@ class EvaluatedGames:
     seed: int
 
 
-@click.command(cls=Command)
+@click.command("evaluate", cls=Command)
 @gather(
     "options",
     EvaluatedGames,
@@ -60,7 +60,7 @@ class EvaluatedGames:
 @solver_options(engines=ENGINES)
 @json_option
 @json_lines_option
-def evaluate(options: EvaluatedGames, solver: SolverOptions, as_json: bool, json_lines: bool) -> None:
+def evaluate_command(options: EvaluatedGames, solver: SolverOptions, as_json: bool, json_lines: bool) -> None:
     """Let an engine play games; print how strong and how fast it was.
 
     It plays as in `play`: the same default engine, the same search. --depth 1 measures a network without

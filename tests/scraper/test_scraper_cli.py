@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from game2048 import Board
 from game2048.errors import PageError
 from scraper.chromium.launch import BrowserOptions
-from scraper.cli import browser_options, install_browser, probe
+from scraper.cli import browser_options, install_browser_command, probe
 
 
 def test_probe_prints_what_is_read(demo_url: str) -> None:
@@ -49,13 +49,13 @@ def test_probe_tells_what_it_could_not_open() -> None:
 
 
 def test_install_browser_names_the_one_there_is() -> None:
-    result = CliRunner().invoke(install_browser, [])
+    result = CliRunner().invoke(install_browser_command, [])
     assert result.exit_code == 0, result.output
     assert "version" in result.stdout
 
 
 def test_install_browser_only_checks_one_that_is_named(tmp_path: Path) -> None:
-    result = CliRunner().invoke(install_browser, ["--browser", str(tmp_path / "missing")])
+    result = CliRunner().invoke(install_browser_command, ["--browser", str(tmp_path / "missing")])
     assert isinstance(result.exception, PageError)
     assert "missing" in str(result.exception)
 

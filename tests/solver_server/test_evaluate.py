@@ -13,7 +13,7 @@ from bot.cli.main import main
 from game2048.board import Board
 from game2048.errors import SolverError
 from game2048.size import Size
-from solver_server.cli.evaluate import evaluate
+from solver_server.cli.evaluate import evaluate_command
 from solver_server.engine import Decision, Engine, Limit
 from solver_server.evaluation.self_play import GameResult, play_in_threads
 from solver_server.evaluation.summary import as_text, summarize
@@ -120,7 +120,7 @@ def test_an_engine_that_fails_ends_the_games() -> None:
 
 def test_evaluate_prints_one_json_object() -> None:
     run = CliRunner().invoke(
-        evaluate, ["--weights", str(TDL), "--depth", "1", "--games", "30", "--seed", "3", "--json"]
+        evaluate_command, ["--weights", str(TDL), "--depth", "1", "--games", "30", "--seed", "3", "--json"]
     )
     assert run.exit_code == 0, run.output
     printed = json.loads(run.stdout)
@@ -135,7 +135,7 @@ def test_evaluate_prints_one_json_object() -> None:
 
 def test_json_lines_give_each_game_and_then_the_figures_of_all() -> None:
     run = CliRunner().invoke(
-        evaluate, ["--weights", str(TDL), "--depth", "1", "--games", "5", "--json-lines"]
+        evaluate_command, ["--weights", str(TDL), "--depth", "1", "--games", "5", "--json-lines"]
     )
     assert run.exit_code == 0, run.output
     *games, figures = map(json.loads, run.stdout.splitlines())
@@ -147,7 +147,7 @@ def test_json_lines_give_each_game_and_then_the_figures_of_all() -> None:
 
 
 def test_evaluate_takes_any_engine() -> None:
-    run = CliRunner().invoke(evaluate, ["--engine", "fast", "--depth", "1", "--games", "2"])
+    run = CliRunner().invoke(evaluate_command, ["--engine", "fast", "--depth", "1", "--games", "2"])
     assert run.exit_code == 0, run.output
     assert "games     2\n" in run.stdout
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from game2048.errors import SolverError
 from game2048.size import Size
-from solver_server.cli.evaluate import evaluate
+from solver_server.cli.evaluate import evaluate_command
 from solver_server.engine import Limit
 from solver_server.evaluation import games
 from solver_server.evaluation.self_play import GameResult, play_in_threads
@@ -42,7 +42,7 @@ def test_a_cluster_plays_the_games_of_this_process(scheduler: str) -> None:
 def test_evaluate_gives_the_same_figures_on_a_cluster(scheduler: str) -> None:
     words = ["--weights", str(TDL), "--depth", "1", "--games", "12", "--seed", "5", "--json"]
     here, there = (
-        json.loads(CliRunner().invoke(evaluate, [*words, *more]).stdout)
+        json.loads(CliRunner().invoke(evaluate_command, [*words, *more]).stdout)
         for more in ([], ["--scheduler", scheduler])
     )
     for name in ("games", "mean", "ci95", "median", "max", "reach", "moves", "max_tile_counts"):
