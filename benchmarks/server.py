@@ -1,11 +1,11 @@
-"""Measure a solver server over loopback: throughput, and how it bears a crowd.
+"""Measure a solver server over loopback: throughput, and how it bears a crowd and faults.
 
-    python benchmarks/server.py throughput            # boards a second, 1 and 16 connections, text and frames
-    python benchmarks/server.py load --seconds 60     # 200 connections, valid and hostile
-    python benchmarks/server.py faults                # floods, abandoned searches, descriptors
+    python -m benchmarks.server throughput            # boards a second, 1 and 16 connections, text and frames
+    python -m benchmarks.server load --seconds 60     # 200 connections, valid and hostile
+    python -m benchmarks.server faults                # floods, abandoned searches, descriptors, disconnects
 
-Each starts a server of its own as a process (`python -m solver_server serve`), or measures one that runs
-(--url). Figures and the machine they come from: benchmarks/server.md.
+Each starts servers of its own as processes. `--before FOLDER` also measures the server of another source
+tree, in turns with this one. Figures and the machine they come from: benchmarks/server.md.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import statistics
 import subprocess
 import sys
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ import psutil
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from benchmarks.crowd import Crowd, meet
 from bot.client import SolverClient
 from game2048.board import Board
 from game2048.wire import MAX_BOARDS, ChooseMany, encode
@@ -36,13 +38,19 @@ from game2048.wire_frames import PackedRequest, encode_boards
 IN_FLIGHT = 8
 
 
+Server = tuple[str, psutil.Process]
+"""Where a server listens, and its process."""
+
+
 @contextmanager
-def running_server(*arguments: str, nofile: int | None = None) -> Iterator[tuple[str, psutil.Process]]:
-    """A server process and where it listens."""
+def running_server(source: Path | None, *arguments: str, nofile: int | None = None) -> Iterator[Server]:
+    """A server process of a source tree (``None``: of this one)."""
     command = [sys.executable, "-m", "solver_server", "serve", "--port", "0", *arguments]
     if nofile is not None:
         command = ["sh", "-c", f'ulimit -n {nofile}; exec "$@"', "sh", *command]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         url = json.loads(line)["url"] if line.startswith("{") else line.removeprefix("listening on ").strip()
@@ -167,118 +175,63 @@ async def measure_client(url: str, seconds: float, fields: dict[str, Any]) -> fl
         return done / (time.perf_counter() - begun)
 
 
-async def throughput(url: str, seconds: float) -> None:
+KINDS: dict[str, dict[str, Any]] = {
+    "ntuple, greedy": {"engine": "ntuple", "depth": 1},
+    "fast, depth 1": {"engine": "fast", "depth": 1},
+    "order": {"engine": "order"},
+}
+ROUNDS = 3
+
+
+async def throughput(servers: dict[str, str], seconds: float) -> None:
+    """Print boards a second, the median of some turns; a turn measures one server after the other.
+
+    Args:
+        servers: urls by name.
+        seconds: of each measurement.
+    """
+    print(f"| engine | connections | asked by | {' | '.join(servers)} |")
+    print(f"|---|---|---|{'---|' * len(servers)}")
+    for name, fields in KINDS.items():
+        for connections in (1, 16):
+            for kind in ("choose", "choose_many, JSON", "choose_many, frames", "SolverClient.choose_packed"):
+                if kind.startswith("Solver") and connections > 1:
+                    continue
+                rates: dict[str, list[float]] = {server: [] for server in servers}
+                for _ in range(ROUNDS):
+                    for server, url in servers.items():
+                        rates[server] += await _rate(url, kind, connections, seconds, fields)
+                cells = [f"{statistics.median(all_):,.0f}" if all_ else "–" for all_ in rates.values()]
+                print(f"| {name} | {connections} | {kind} | {' | '.join(cells)} |", flush=True)
+
+
+async def _rate(url: str, kind: str, connections: int, seconds: float, fields: dict[str, Any]) -> list[float]:
+    """Boards a second; nothing where the server does not know the kind of request."""
     async with connect(url, proxy=None) as client:
         knows_many = bool(json.loads(await client.recv()).get("max_boards"))
-    kinds: dict[str, dict[str, Any]] = {
-        "ntuple, depth 1": {"engine": "ntuple", "depth": 1},
-        "order, its own depth": {"engine": "order"},
-        "fast, depth 1": {"engine": "fast", "depth": 1},
-    }
-    for name, fields in kinds.items():
-        for connections in (1, 16):
-            rate = await measure_single(url, connections, seconds, fields)
-            print(f"{name:22} {connections:2} connections  choose, text        {rate:12,.0f} boards/s")
-            if not knows_many:
-                continue
-            for binary in (False, True):
-                rate = await measure_many(url, connections, seconds, fields, binary=binary)
-                kind = "frames" if binary else "text"
-                print(f"{name:22} {connections:2} connections  choose_many, {kind:6} {rate:12,.0f} boards/s")
-        if knows_many:
-            rate = await measure_client(url, seconds, fields)
-            print(f"{name:22}  1 client       choose_packed       {rate:12,.0f} boards/s")
-
-
-# -- a crowd ----------------------------------------------------------------------------------------
-
-HOSTILE = [
-    "not json",
-    "[]",
-    '{"type":"choose"}',
-    '{"type":"choose","id":1,"board":[[3,2],[0,4]]}',
-    "\x00" * 50,
-]
-
-
-async def load(url: str, process: psutil.Process, seconds: float, connections: int) -> None:
-    """Valid and hostile clients; every valid answer is checked for its id and its board."""
-    await warm_up(url, {})
-    end = time.perf_counter() + seconds
-    times: list[float] = []
-    counts: Counter[str] = Counter()
-    memory: list[int] = []
-    # Each of these boards has one legal direction and one only.
-    known = [(_forced(turn), name) for turn, name in enumerate(("up", "right", "down", "left"))]
-
-    async def valid(number: int) -> None:
-        draw = random.Random(number)
-        async with connect(url, proxy=None, compression=None) as client:
-            await client.recv()
-            request = 0
-            while time.perf_counter() < end:
-                board, expected = draw.choice(known)
-                request += 1
-                begun = time.perf_counter()
-                text = {
-                    "type": "choose",
-                    "id": f"{number}-{request}",
-                    "board": board,
-                    "time_ms": draw.choice([1, 2, 5]),
-                }
-                await client.send(json.dumps(text))
-                answer = json.loads(await client.recv())
-                times.append(time.perf_counter() - begun)
-                right = answer.get("id") == text["id"] and answer.get("direction") == expected
-                counts["right" if right else f"WRONG {answer}"] += 1
-                await asyncio.sleep(draw.random() * 0.2)
-
-    async def hostile(number: int) -> None:
-        draw = random.Random(number)
-        while time.perf_counter() < end:
-            try:
-                async with connect(url, proxy=None, compression=None) as client:
-                    await client.recv()
-                    for _ in range(20):
-                        kind = draw.randrange(3)
-                        data: str | bytes = (
-                            draw.choice(HOSTILE) if kind else draw.randbytes(draw.randrange(200))
-                        )
-                        await client.send(data)
-                        answer = json.loads(await client.recv())
-                        counts["refused" if answer["type"] == "error" else f"WRONG {answer}"] += 1
-                        await asyncio.sleep(draw.random() * 0.1)
-                    if draw.random() < 0.5:
-                        client.transport.abort()
-            except ConnectionClosed:
-                counts["hostile connection closed"] += 1
-
-    async def watch() -> None:
-        while time.perf_counter() < end:
-            memory.append(process.memory_info().rss)
-            await asyncio.sleep(1)
-
-    tasks = [valid(n) if n % 4 else hostile(n) for n in range(connections)]
-    await asyncio.gather(watch(), *tasks)
-    steady = memory[len(memory) // 5 :]
-    times.sort()
-    print(f"{connections} connections, {seconds:g} s: {dict(counts)}")
-    p50, p99 = 1000 * statistics.median(times), 1000 * times[int(len(times) * 0.99)]
-    print(
-        f"  answers: p50 {p50:.1f} ms, p99 {p99:.1f} ms; "
-        f"memory {min(steady) / 2**20:.0f} to {max(steady) / 2**20:.0f} MB"
-    )
-
-
-def _forced(turn: int) -> list[list[int]]:
-    """A board on which one direction alone is legal: up, right, down or left."""
-    left = [[0, 2, 4, 8], [0, 4, 8, 16], [0, 8, 16, 32], [0, 16, 32, 64]]
-    board = np.rot90(np.array(left), {3: 0, 0: 3, 1: 2, 2: 1}[turn])
-    return [[int(tile) for tile in row] for row in board]
+    if kind == "choose":
+        return [await measure_single(url, connections, seconds, fields)]
+    if not knows_many:
+        return []
+    if kind.startswith("Solver"):
+        return [await measure_client(url, seconds, fields)]
+    return [await measure_many(url, connections, seconds, fields, binary="frames" in kind)]
 
 
 LONG = [[2, 2, 64, 8], [8, 4, 64, 32], [8, 16, 2, 2], [32, 2, 4, 4]]
 """Full and with many merges: `order` searches it for longer than any time limit."""
+
+
+async def load(url: str, process: psutil.Process, seconds: float, connections: int) -> None:
+    """Valid and hostile clients at once; see `benchmarks.crowd`."""
+    await warm_up(url, {})
+    crowd: Crowd = await meet(url, process, connections, seconds=seconds)
+    print(f"{connections} connections, {seconds:g} s: {dict(crowd.counts)}")
+    print(
+        f"  answers: p50 {crowd.percentile(50):.1f} ms, p99 {crowd.percentile(99):.1f} ms; "
+        f"memory {crowd.memory[0] / 2**20:.0f} to {crowd.memory[1] / 2**20:.0f} MB"
+    )
+
 
 # -- faults ----------------------------------------------------------------------------------------
 
@@ -417,13 +370,13 @@ async def cycles(url: str, process: psutil.Process, count: int) -> None:
     )
 
 
-def faults(seconds: float) -> None:
-    with running_server("--engine", "fast", "--threads", "2") as (url, process):
+def faults(source: Path | None, seconds: float) -> None:
+    with running_server(source, "--engine", "fast", "--threads", "2") as (url, process):
         asyncio.run(ping_at_full_load(url))
         asyncio.run(abandoned_searches(url))
         asyncio.run(ping_flood(url, process, seconds))
-        asyncio.run(cycles(url, process, 2000))
-    with running_server("--engine", "fast", nofile=256) as (url, process):
+        asyncio.run(cycles(url, process, 10_000))
+    with running_server(source, "--engine", "fast", nofile=256) as (url, process):
         asyncio.run(descriptors(url, 1000))
 
 
@@ -432,18 +385,29 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["throughput", "load", "faults"])
-    parser.add_argument("--seconds", type=float, default=3.0, help="of each measurement")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
     parser.add_argument("--connections", type=int, default=200, help="of `load`")
+    parser.add_argument("--before", type=Path, metavar="FOLDER", help="another source tree")
     options = parser.parse_args()
-    if options.what == "faults":
-        faults(max(options.seconds, 15.0))
+    sources = {"before": options.before} if options.before else {}
+    sources |= {"now": None}
+    if options.what == "throughput":
+        with ExitStack() as stack:
+            begun = {
+                name: stack.enter_context(running_server(source, "--engine", "fast", "--threads", "2"))
+                for name, source in sources.items()
+            }
+            asyncio.run(throughput({name: url for name, (url, _) in begun.items()}, options.seconds))
         return
-    room = ["--max-connections", str(options.connections)] if options.what == "load" else []
-    with running_server("--engine", "fast", "--threads", "2", *room) as (url, process):
-        if options.what == "throughput":
-            asyncio.run(throughput(url, options.seconds))
-        else:
-            asyncio.run(load(url, process, options.seconds, options.connections))
+    for name, source in sources.items():
+        print(f"{name}:")
+        if options.what == "faults":
+            faults(source, max(options.seconds, 15.0))
+            continue
+        room = [] if source else ["--max-connections", str(options.connections)]
+        connections = 60 if source else options.connections  # it takes no more
+        with running_server(source, "--engine", "fast", "--threads", "2", *room) as (url, process):
+            asyncio.run(load(url, process, options.seconds, connections))
 
 
 if __name__ == "__main__":

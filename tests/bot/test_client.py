@@ -220,6 +220,27 @@ async def test_a_game_outlives_a_server_that_is_killed_in_mid_search(
     assert (after.direction, after.values) == (before.direction, before.values)
 
 
+async def test_a_server_that_vanishes_without_a_word_is_left(
+    serve_process: Callable[[], subprocess.Popen[str]], free_port: int
+) -> None:
+    """A half-open link: the connection stands, but nobody answers on it; another server is there by then."""
+    process = serve_process()
+    urls = [f"ws://127.0.0.1:{free_port}"]
+
+    async def source() -> str:
+        return urls[-1]
+
+    patience = ClientPatience(ping=0.2, first_delay=0.001, longest_delay=0.02, outage=60.0)
+    client = SolverClient(source, patience=patience)
+    assert isinstance(await client.choose(BOARD), DecisionMessage)
+    process.send_signal(signal.SIGSTOP)
+    async with server_of(FirstLegal()) as other:
+        urls.append(other.url)
+        assert isinstance(await client.choose(BOARD), DecisionMessage)
+        assert client.url == other.url
+        await client.close()
+
+
 async def test_a_server_without_room_is_asked_again() -> None:
     async with server_of(FirstLegal(), max_connections=1) as server:
         async with SolverClient(server.url):

@@ -97,7 +97,8 @@ async def test_silent_connections_do_not_shut_others_out() -> None:
     assert any("more connections within" in line for line in refusals)
 
 
-async def test_connections_leave_nothing_behind(server: ServerProcess) -> None:
+@pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
+async def test_connections_leave_nothing_behind(server: ServerProcess, count: int) -> None:
     process = psutil.Process(server.process.pid)
     await ask(server)
     files = process.num_fds()
@@ -113,7 +114,7 @@ async def test_connections_leave_nothing_behind(server: ServerProcess) -> None:
             async with connect(server.url, proxy=None) as client:
                 await client.recv()
 
-    for first in range(0, 600, 20):
+    for first in range(0, count, 20):
         await asyncio.gather(*(come_and_go(number) for number in range(first, first + 20)))
     async with asyncio.timeout(30):
         while process.num_fds() > files:  # noqa: ASYNC110 (another process is watched)

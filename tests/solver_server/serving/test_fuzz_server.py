@@ -25,7 +25,7 @@ from game2048.wire_frames import decode_boards, decode_directions
 from solver_server.serving.server import SolverServer
 from solver_server.serving.server_options import ServerOptions
 
-FEW_OR_MANY = pytest.mark.parametrize("count", [150, pytest.param(20_000, marks=pytest.mark.slow)])
+FEW_OR_MANY = pytest.mark.parametrize("count", [150, pytest.param(5_000, marks=pytest.mark.slow)])
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"

@@ -328,6 +328,25 @@ async def test_a_client_that_takes_no_answers_is_dropped(
     writer.close()
 
 
+async def test_connections_leave_no_tasks_behind(start: Start) -> None:
+    server = await start(offer(FirstLegal()))
+    async with talk(server) as client:
+        await receive(client)
+    await until(lambda: server._admission.open_count == 0)
+    before = len(asyncio.all_tasks())
+    for number in range(100):
+        client = await talk(server)
+        if number % 2:
+            await ask(client, number)
+        if number % 3:
+            client.transport.abort()
+        else:
+            await client.close()
+    await until(lambda: len(asyncio.all_tasks()) <= before)
+    assert server._admission.open_count == 0
+    assert not server._conversations
+
+
 async def test_a_port_in_use_is_told(start: Start) -> None:
     server = await start(offer(FirstLegal()))
     port = int(server.url.rpartition(":")[2])
