@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 
 from nicegui import background_tasks, ui
 from nicegui.events import KeyEventArguments
 
-from bot.dashboard.hand_game import HandGame
 from bot.dashboard.pages.layout import BoardElement, Told, frame, text
 from bot.dashboard.pages.live import opinion_text
 from bot.dashboard.services import Services
+from bot.window.desktop_game import DesktopGame
 from game2048.direction import Direction
+from game2048.motion import tile_motions
 from game2048.size import STANDARD_SIZE, Size
 
 SIZES = ("4x4", "5x5", "3x3", "4x6", "6x6")
@@ -36,12 +38,17 @@ def add_page(services: Services) -> None:
         ui.context.client.on_delete(table.stop)
 
 
+def _new_game(size: Size) -> DesktopGame:
+    return DesktopGame(size, secrets.randbits(64))
+
+
 class _Table:
     """A board, a person, and an engine."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._game = HandGame(STANDARD_SIZE)
+        self._size = STANDARD_SIZE
+        self._game = _new_game(self._size)
         self._engine_task: asyncio.Task[None] | None = None
         with ui.element("div").classes("cards"):
             with ui.element("section").classes("live-card"):
@@ -64,7 +71,7 @@ class _Table:
             self._toggle = ui.button("Engine plays (A)", on_click=self._toggle_engine)
             self._toggle.props("outline aria-pressed=false")
             ui.button("Undo (U)", on_click=self._undo).props("outline")
-            ui.button("Restart (R)", on_click=lambda: self._restart(self._game.size)).props("outline")
+            ui.button("Restart (R)", on_click=lambda: self._restart(self._size)).props("outline")
         self._told = Told()
         text("p", "Keys: arrows move, A lets the engine play, U takes a move back, R restarts, + and −.")
 
@@ -89,15 +96,16 @@ class _Table:
         elif name.lower() == "u":
             self._undo()
         elif name.lower() == "r" and not event.action.repeat:
-            self._restart(self._game.size)
+            self._restart(self._size)
         elif name in {"+", "-"}:
             at = SPEEDS.index(int(self._speed.value)) + (1 if name == "+" else -1)
             self._speed.set_value(SPEEDS[max(0, min(len(SPEEDS) - 1, at))])
 
-    def _move(self, direction: Direction) -> None:
-        motions = self._game.move(direction)
-        if motions is not None:
-            self._show(motions)
+    def _move(self, direction: Direction, *, by_engine: bool = False) -> None:
+        turn = self._game.move(direction, by_engine=by_engine)
+        if turn is not None:
+            motions = tile_motions(turn.before, direction)
+            self._show([int(number) for motion in motions for number in motion])
 
     def _undo(self) -> None:
         self.stop()
@@ -106,16 +114,17 @@ class _Table:
 
     def _restart(self, size: Size) -> None:
         self.stop()
-        self._game = HandGame(size)
+        self._size, self._game = size, _new_game(size)
         self._opinion.set_text("")
         self._show()
 
     def _show(self, motions: list[int] | None = None) -> None:
-        standing = self._game.standing
-        self._board.show(standing.board, motions)
-        end = "; the game is over" if standing.board.is_over else ""
-        tile = standing.board.max_tile
-        self._standing.set_text(f"score {standing.score:,}, tile {tile}, {standing.moves:,} moves{end}")
+        game = self._game
+        self._board.show(game.board, motions)
+        end = "; the game is over" if game.board.is_over else ""
+        self._standing.set_text(
+            f"score {game.score:,}, tile {game.board.max_tile}, {game.moves:,} moves{end}"
+        )
 
     def _toggle_engine(self) -> None:
         if self._engine_task is not None:
@@ -137,7 +146,7 @@ class _Table:
             begun = time.perf_counter()
             key, depth = str(self._engine.value), None
             if key == "own":
-                key, depth = self._services.default_engine(self._game.size)
+                key, depth = self._services.default_engine(self._size)
             choice = self._services.engine_choice(key, depth)
             board = self._game.board
             opinion = await self._services.opinions.ask(board, choice)
@@ -146,5 +155,5 @@ class _Table:
             elapsed = time.perf_counter() - begun
             self._opinion.set_text(f"{opinion_text(opinion)}; decided in {opinion.elapsed_ms:.2f} ms")
             if self._game.board == board:  # else the person moved meanwhile
-                self._move(opinion.direction)
+                self._move(opinion.direction, by_engine=True)
             await asyncio.sleep(max(0.0, 1 / int(self._speed.value) - elapsed))

@@ -21,7 +21,9 @@ def add_page(services: Services) -> None:
     """Add the page."""
 
     @ui.page("/replay", response_timeout=60)
-    async def replay(file: str = "", game: str = "", first: str = "0", ply: str = "0") -> None:
+    async def replay(
+        file: str = "", game: str = "", first: str = "0", ply: str = "0", engine: str = ""
+    ) -> None:
         with frame("Replay", "/replay"):
             told = Told()
             if not file:
@@ -33,7 +35,7 @@ def add_page(services: Services) -> None:
                 if fault is not None:
                     told.show(str(fault))
                 if game.isascii() and game.isdigit() and len(game) < 10:
-                    _show_game(services, file, heads, int(game), ply)
+                    _show_game(services, file, heads, int(game), ply, engine)
                 else:
                     _show_games(file, heads, int(first) if first.isascii() and first.isdigit() else 0)
 
@@ -93,7 +95,9 @@ def _show_games(file: str, heads: list[GameHead], first: int) -> None:
                 link_to(words, replay_link(file) + f"&first={max(place, 0)}")
 
 
-def _show_game(services: Services, file: str, heads: list[GameHead], number: int, ply: str) -> None:
+def _show_game(
+    services: Services, file: str, heads: list[GameHead], number: int, ply: str, asked: str
+) -> None:
     if number < len(heads):
         head = heads[number]
         text(
@@ -104,6 +108,8 @@ def _show_game(services: Services, file: str, heads: list[GameHead], number: int
     size = heads[number].size if number < len(heads) else Size(4, 4)
     engine, depth = services.default_engine(size)
     choices = [{"value": key, "text": words} for key, words in services.engine_choices()]
+    if any(choice["value"] == asked for choice in choices):
+        engine, depth = asked, 1 if asked.startswith("weights:") else None
     view = ui.element("game-replay")
     view.props["data-file"] = file
     view.props["data-game"] = str(number)

@@ -15,12 +15,9 @@ import pytest
 
 from bot.dashboard.evaluations import Evaluation
 from bot.dashboard.faults import DashboardError
-from bot.dashboard.hand_game import HandGame
 from bot.dashboard.job_commands import METHODS, NETWORKS, Asked, evaluate_words, play_words, train_words
 from bot.dashboard.jobs import JobBook, run_briefly
 from bot.dashboard.live_server import status_url
-from game2048 import Direction
-from game2048.size import Size
 from solver_server.ntuple.patterns import PATTERNS
 
 TRAINING = {
@@ -185,7 +182,7 @@ async def test_a_brief_command_is_stopped_when_it_takes_too_long() -> None:
         await run_briefly(["serve", "--port", "0", "--engine", "fast"], 0.5)
 
 
-# -- figures and games ---------------------------------------------------------------------------------------
+# -- figures ---------------------------------------------------------------------------------------
 
 
 def test_figures_of_an_evaluation_follow_from_its_games() -> None:
@@ -196,33 +193,3 @@ def test_figures_of_an_evaluation_follow_from_its_games() -> None:
     assert (evaluation.played, evaluation.mean, evaluation.median) == (3, 27_000.0, 20_000)
     assert [evaluation.reach(tile) for tile in (2048, 4096, 8192)] == [2 / 3, 1 / 3, 0.0]
     assert evaluation.final is None
-
-
-def test_an_undone_move_spawns_the_same_tile_again() -> None:
-    game = HandGame(Size(4, 4), seed=3)
-    begun = game.standing
-    direction = game.board.legal_directions()[0]
-    motions = game.move(direction)
-    after = game.standing
-    assert motions is not None
-    assert len(motions) == 4 * 2  # two tiles
-    assert after.moves == 1
-    assert game.undo()
-    assert game.standing == begun
-    game.move(direction)
-    assert game.standing == after
-    assert game.undo()
-    assert not game.undo()
-
-
-def test_a_move_that_changes_nothing_is_not_made() -> None:
-    game = HandGame(Size(2, 2), seed=1)
-    for _ in range(200):
-        illegal = [each for each in Direction if each not in game.board.legal_directions()]
-        if illegal:
-            before = game.standing
-            assert game.move(illegal[0]) is None
-            assert game.standing == before
-            return
-        game.move(game.board.legal_directions()[0])
-    raise AssertionError("no board had an illegal direction")
