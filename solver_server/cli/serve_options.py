@@ -155,7 +155,14 @@ def _access(command: Any) -> Any:
             help="Access token that clients must send, at least 16 characters; required if --host lets other "
             "machines in.",
         ),
-        click.option("--token-file", type=_FILE, metavar="FILE", help="File that holds the access token."),
+        click.option(
+            "--token-file",
+            type=_FILE,
+            metavar="FILE",
+            envvar="BOT2048_TOKEN_FILE",
+            show_envvar=True,
+            help="File that holds the access token; it goes before --token.",
+        ),
         click.option("--new-token", is_flag=True, help="Make an access token and print it."),
         click.option(
             "--allow-origin",

@@ -3,9 +3,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -92,6 +94,15 @@ async def test_metrics_count_what_was_asked(server: SolverServer) -> None:
     assert counted["bot2048_request_seconds_count", "first"] == 3
     assert counted["bot2048_connections",] == 1
     assert counted["bot2048_queue",] == 0
+
+
+async def test_the_page_for_operators_lists_all_metrics(server: SolverServer) -> None:
+    await fetch(server, "/move?board=1120000000000000")
+    page = (Path(__file__).parents[3] / "docs" / "server.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| `(bot2048_\w+)`", page, re.MULTILINE))
+    families = text_string_to_metric_families((await fetch(server, "/metrics"))[1])
+    told = {f"{family.name}_total" if family.type == "counter" else family.name for family in families}
+    assert listed == {name for name in told if not name.endswith("_created")}
 
 
 async def test_the_status_has_the_last_decisions(server: SolverServer) -> None:
