@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bot.dashboard.options import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_RUNS, DashboardOptions
+from bot.dashboard.options import DASHBOARD_PORT, DEFAULT_HOST, DEFAULT_RUNS, DashboardOptions
 from command_line.command import Command, FailureError
 from command_line.gather import gather, in_section
 
@@ -29,7 +29,7 @@ from command_line.gather import gather, in_section
         click.option(
             "--port",
             type=click.IntRange(0, 65535),
-            default=DEFAULT_PORT,
+            default=DASHBOARD_PORT,
             show_default=True,
             help="Port to listen on; 0 takes a free one.",
         ),
@@ -57,7 +57,10 @@ def dashboard(given: dict[str, object]) -> None:
     Trainings, evaluations and games can be started and stopped there. They end with the dashboard; each saves
     its work first. See docs/watching.md.
     """
+    from bot.dashboard.opening import open_dashboard
+
     options, opens = _options(**given)  # type: ignore[arg-type]
+    opening = open_dashboard(options)
     try:
         from bot.dashboard.app import run_dashboard  # loads NiceGUI
     except ModuleNotFoundError as error:
@@ -73,13 +76,13 @@ def dashboard(given: dict[str, object]) -> None:
         if opens:
             click.launch(url)
 
-    run_dashboard(options, announce)
+    run_dashboard(opening, announce)
 
 
 def _options(
     token: str | None, token_file: Path | None, opens: bool, **given: object
 ) -> tuple[DashboardOptions, bool]:
-    from bot.dashboard.access import AccessRules, checked_token_file
+    from bot.dashboard.access import checked_token_file
 
     if token is not None and token_file is not None:
         raise click.UsageError("--token and --token-file exclude each other; leave one out")
@@ -87,5 +90,4 @@ def _options(
         token=token if token_file is None else checked_token_file(token_file),
         **given,  # type: ignore[arg-type]
     )
-    AccessRules(options.host, options.token, options.names)  # refuses before NiceGUI is loaded
     return options, opens

@@ -7,6 +7,8 @@ import contextlib
 import datetime
 import shlex
 import statistics
+import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +28,7 @@ from command_line.types import SizeType
 from game2048.size import STANDARD_SIZE
 from game2048.solver_options import SolverOptions
 from recordings.cli.gif_options import animation_options
-from recordings.jsonl import GAMES_FILE
+from recordings.jsonl import GAMES_FILE, prepare_folder
 from recordings.pictures.animation_options import AnimationOptions
 from scraper.chromium.launch import BrowserOptions
 from scraper.cli import browser_options, page_options
@@ -47,6 +49,7 @@ class PlayGames:
         max_moves: stop a game after so many moves.
         rate: moves a second; 0 for no limit, ``None`` for the default.
         out: folder of the recordings; ``None`` for a new one.
+        dashboard: show the games in a browser.
     """
 
     games: int
@@ -55,6 +58,7 @@ class PlayGames:
     max_moves: int | None
     rate: float | None
     out: Path | None
+    dashboard: bool
 
 
 def game_options(command: Any) -> Any:
@@ -78,6 +82,11 @@ def game_options(command: Any) -> Any:
                 type=click.Path(file_okay=False, path_type=Path),
                 help="Folder for the recordings; games are added to it. [default: a new one in runs/]",
             ),
+            click.option(
+                "--dashboard",
+                is_flag=True,
+                help="Show the games in a browser, by the running `bot2048 dashboard` or one of its own.",
+            ),
         ),
         solver_options(remote=True),
         animation_options("gif", optional=True),
@@ -97,7 +106,7 @@ def play_command(url: str, **given: Any) -> None:
 
     The page is opened in Chromium and played with real key presses. Please respect the terms of the site.
     """
-    _run(_options(url, **given))
+    _run(_options(url, **given), given["run"])
 
 
 @click.command(cls=Command)
@@ -128,7 +137,7 @@ def demo(page: dict[str, Any], run: PlayGames, **given: Any) -> None:
         run = replace(run, until_tile=2048)
     seed = "" if page["page_seed"] is None else f"&seed={page['page_seed']}"
     with serve_demo() as url:
-        _run(_options(f"{url}?size={page['size']}{seed}", run, **given))
+        _run(_options(f"{url}?size={page['size']}{seed}", run, **given), run)
 
 
 def _options(
@@ -154,7 +163,30 @@ def _options(
     )
 
 
-def _run(options: PlayOptions) -> None:
+def _run(options: PlayOptions, asked: PlayGames) -> None:
+    """Play, in a browser's sight if asked for; after that the replay stays until Ctrl-C on a terminal."""
+    if not asked.dashboard:
+        _play(options)
+        return
+    from bot.dashboard.beside import dashboard_beside
+
+    prepare_folder(options.out)
+    with dashboard_beside(options.out) as beside:
+        click.echo(f"watch it: {beside.live_url}", err=True)
+        is_watched = sys.stdout.isatty()
+        if is_watched:
+            click.launch(beside.live_url)
+        _play(options)
+        if beside.is_own and not is_watched:
+            return
+        click.echo(f"replay it: {beside.replay_url(options.out / GAMES_FILE)}")
+        if beside.is_own:
+            click.echo("the dashboard stays until Ctrl-C", err=True)
+            with contextlib.suppress(KeyboardInterrupt):
+                threading.Event().wait()
+
+
+def _play(options: PlayOptions) -> None:
     """Play with a progress line on standard error, and sum up on standard output, however the run ends."""
     from tqdm.contrib.logging import logging_redirect_tqdm
 
@@ -239,4 +271,5 @@ def summed_up(summaries: list[GameSummary], out: Path) -> str:
     lines += [f"no GIF: {summary.gif_fault}" for summary in summaries if summary.gif_fault is not None]
     if not gifs:
         lines.append(f"draw it: bot2048 records gif {shlex.quote(str(out))}")
+    lines.append(f"replay it: bot2048 dashboard --runs {shlex.quote(str(out))}")
     return "\n".join(lines)

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from bot.dashboard.faults import DashboardError
 from game2048.net import authorization, is_loopback
 
-MIN_TOKEN_LENGTH = 16
+_MIN_TOKEN_LENGTH = 16
 COOKIE = "bot2048-dashboard"
 
 _LONGEST_TOKEN_FILE = 4096
@@ -27,7 +27,7 @@ _SAFE_METHODS = {"GET", "HEAD"}
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedRequest:
     """Why a request is not answered.
 
     Attributes:
@@ -59,9 +59,9 @@ class AccessRules:
                 f"other machines reach the address {host}; expected a token; "
                 "give --token-file FILE, or leave --host out"
             )
-        if token is not None and len(token) < MIN_TOKEN_LENGTH:
+        if token is not None and len(token) < _MIN_TOKEN_LENGTH:
             raise DashboardError(
-                f"the token has {len(token)} characters; expected at least {MIN_TOKEN_LENGTH}; "
+                f"the token has {len(token)} characters; expected at least {_MIN_TOKEN_LENGTH}; "
                 "make one with `python -c 'import secrets; print(secrets.token_urlsafe())'`"
             )
         self._bearer = None if token is None else authorization(token)
@@ -72,7 +72,7 @@ class AccessRules:
         """Whether a token has to be shown."""
         return self._bearer is not None
 
-    def refusal(self, headers: Mapping[str, str], method: str) -> Refusal | None:
+    def refusal(self, headers: Mapping[str, str], method: str) -> RefusedRequest | None:
         """Return why a request is refused, or ``None``.
 
         Args:
@@ -81,24 +81,24 @@ class AccessRules:
         """
         return self.foreign(headers, method) or self._unknown(headers)
 
-    def foreign(self, headers: Mapping[str, str], method: str) -> Refusal | None:
+    def foreign(self, headers: Mapping[str, str], method: str) -> RefusedRequest | None:
         """Return why a request does not come from a page of this dashboard, or ``None``."""
         host = headers.get("host", "")
         if not self._is_own_name(host):
-            return Refusal(
+            return RefusedRequest(
                 403,
                 f"the host {host[:80]!r} is not this dashboard; expected the address that it printed; "
                 "--name NAME allows another name",
             )
         origin = headers.get("origin")
         if origin is not None and not _is_same(origin, host):
-            return Refusal(
+            return RefusedRequest(
                 403, f"the page {origin[:80]!r} may not use this dashboard; open the dashboard itself"
             )
         site = headers.get("sec-fetch-site", "none")
         opens_page = method in _SAFE_METHODS and headers.get("sec-fetch-mode") == "navigate"
         if site not in {"same-origin", "none"} and not opens_page:
-            return Refusal(403, "another page may not use this dashboard; open the dashboard itself")
+            return RefusedRequest(403, "another page may not use this dashboard; open the dashboard itself")
         return None
 
     def cookie(self) -> str | None:
@@ -111,7 +111,7 @@ class AccessRules:
         """Tell whether a text is the token, in constant time."""
         return self._bearer is not None and _same_text(f"Bearer {given}", self._bearer)
 
-    def _unknown(self, headers: Mapping[str, str]) -> Refusal | None:
+    def _unknown(self, headers: Mapping[str, str]) -> RefusedRequest | None:
         expected = self.cookie()
         if self._bearer is None or expected is None:
             return None
@@ -119,7 +119,9 @@ class AccessRules:
             return None
         if _same_text(_cookie_in(headers.get("cookie", "")), expected):
             return None
-        return Refusal(401, "the token is missing or wrong; expected the token that the dashboard began with")
+        return RefusedRequest(
+            401, "the token is missing or wrong; expected the token that the dashboard began with"
+        )
 
     def _is_own_name(self, host: str) -> bool:
         name = _host_name(host)

@@ -7,12 +7,12 @@ from html import escape
 from typing import Any
 from urllib.parse import parse_qs
 
-from bot.dashboard.access import COOKIE, AccessRules, Refusal
+from bot.dashboard.access import COOKIE, AccessRules, RefusedRequest
 
 Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
+_Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[_Message]]
+Send = Callable[[_Message], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOGIN_PATH = "/token"
@@ -33,7 +33,7 @@ _POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-HEADERS = {
+_HEADERS = {
     "content-security-policy": _POLICY,
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
@@ -116,11 +116,11 @@ def _headers_of(scope: Scope) -> dict[str, str]:
 
 
 def _with_headers(send: Send) -> Send:
-    async def sending(message: Message) -> None:
+    async def sending(message: _Message) -> None:
         if message["type"] == "http.response.start":
             given = list(message.get("headers", []))
             present = {name.lower() for name, _ in given}
-            added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            added = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
             message["headers"] = given + [pair for pair in added if pair[0] not in present]
         await send(message)
 
@@ -143,13 +143,13 @@ async def _show_form(send: Send, status: int, said: str) -> None:
     await _answer(send, status, page.encode(), {"content-type": "text/html; charset=utf-8"})
 
 
-async def _refuse(send: Send, refusal: Refusal) -> None:
+async def _refuse(send: Send, refusal: RefusedRequest) -> None:
     kind = {"content-type": "text/plain; charset=utf-8"}
     await _answer(send, refusal.status, f"{refusal.reason}\n".encode(), kind)
 
 
 async def _answer(send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
-    all_headers = HEADERS | {"cache-control": "no-store", "content-length": str(len(body))} | headers
+    all_headers = _HEADERS | {"cache-control": "no-store", "content-length": str(len(body))} | headers
     pairs = [(name.encode(), value.encode()) for name, value in all_headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": pairs})
     await send({"type": "http.response.body", "body": body})

@@ -25,7 +25,7 @@ NETWORKS: Mapping[str, str] = {
 }
 """The networks that `train` knows by name, with what a form shows of them."""
 
-METHODS = ("backward", "tc", "td0")
+TRAINING_METHODS = ("backward", "tc", "td0")
 
 MAX_GAMES = 1_000_000
 MAX_EPISODES = 1_000_000_000
@@ -153,8 +153,9 @@ def train_words(form: Mapping[str, Any], out: Path) -> list[str]:
     network, method = form.get("network"), form.get("method")
     if network not in NETWORKS:
         raise DashboardError(f"{str(network)[:40]!r} is not a network; expected one of {', '.join(NETWORKS)}")
-    if method not in METHODS:
-        raise DashboardError(f"{str(method)[:40]!r} is not a method; expected one of {', '.join(METHODS)}")
+    if method not in TRAINING_METHODS:
+        known = ", ".join(TRAINING_METHODS)
+        raise DashboardError(f"{str(method)[:40]!r} is not a method; expected one of {known}")
     episodes = whole_or_none(form.get("episodes"), "the number of games", MAX_EPISODES)
     minutes = _minutes(form.get("minutes"))
     if episodes is None and minutes is None:

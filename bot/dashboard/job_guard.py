@@ -18,7 +18,7 @@ PATIENCE = 30.0
 """Seconds from the wish to stop until the command is killed."""
 
 
-def main(command: list[str]) -> int:
+def run_guarded(command: list[str]) -> int:
     """Run a command; return its exit code, 128 + the number of the signal that ended it."""
     # A handler, not "ignore": the command would inherit that, and never hear of Ctrl-C.
     signal.signal(signal.SIGINT, lambda number, frame: None)
@@ -44,4 +44,4 @@ def _stop_at_end_of_input(child: subprocess.Popen[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_guarded(sys.argv[1:]))

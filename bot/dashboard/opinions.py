@@ -23,7 +23,7 @@ from game2048.wire import DecisionMessage
 MAX_SERVERS = 2
 """Servers at a time; each holds its engine's tables in memory."""
 
-MAX_DEPTH = 12
+OPINION_DEPTH = 12
 MOST_MS = 2000.0
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DEFAULT_HOST = "127.0.0.1"
-DEFAULT_PORT = 3000
+DASHBOARD_PORT = 3000
 DEFAULT_RUNS = Path("runs")
 
 
@@ -24,7 +24,7 @@ class DashboardOptions:
     """
 
     host: str = DEFAULT_HOST
-    port: int = DEFAULT_PORT
+    port: int = DASHBOARD_PORT
     runs: Path = DEFAULT_RUNS
     token: str | None = None
     names: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from game2048.motion import tile_motions
 from recordings.datasets.game_index import GameHead, GameIndex, open_index
 from recordings.game_arrays import GameArrays
 
-MAX_PLIES = 512
+PIECE_PLIES = 512
 """The most plies of one piece."""
 
 CURVE_POINTS = 1000
@@ -134,7 +134,7 @@ def piece(game: GameArrays, begin: int, count: int) -> dict[str, Any]:
     Args:
         game: the game.
         begin: number of the first board, from 0.
-        count: how many boards, at most `MAX_PLIES`.
+        count: how many boards, at most `PIECE_PLIES`.
 
     Returns:
         Lists of one entry for each board from ``begin`` on: ``boards`` (exponents row by row), ``scores``;
@@ -144,10 +144,10 @@ def piece(game: GameArrays, begin: int, count: int) -> dict[str, Any]:
     Raises:
         DashboardError: there are no such plies.
     """
-    if not 0 <= begin <= game.plies or not 1 <= count <= MAX_PLIES:
+    if not 0 <= begin <= game.plies or not 1 <= count <= PIECE_PLIES:
         raise DashboardError(
             f"{count} plies from {begin} are not in the game; "
-            f"expected 0 to {game.plies}, {MAX_PLIES} at a time"
+            f"expected 0 to {game.plies}, {PIECE_PLIES} at a time"
         )
     end = min(begin + count, game.plies + 1)
     moves = range(begin, min(end, game.plies))

@@ -12,8 +12,9 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from bot.dashboard import uploads
+from bot.dashboard.beside import PROGRAM
 from bot.dashboard.faults import DashboardError
-from bot.dashboard.opinions import MAX_DEPTH
+from bot.dashboard.opinions import OPINION_DEPTH
 from bot.dashboard.replays import board_at, piece, summary
 from bot.dashboard.run_folders import kind_of
 from bot.dashboard.services import Services
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 MAX_OPINIONS = 64
-PROGRAM = "bot2048 dashboard"
 
 _PICTURES = {".gif": "image/gif", ".webp": "image/webp"}
 
@@ -109,8 +109,8 @@ class Answers:
                 f"the plies are out of range; expected up to {MAX_OPINIONS} from 0 to {game.plies}"
             )
         depth = _whole(given["depth"], "depth") if given.get("depth") else None
-        if depth is not None and not 1 <= depth <= MAX_DEPTH:
-            raise DashboardError(f"the depth is {depth}; expected 1 to {MAX_DEPTH}")
+        if depth is not None and not 1 <= depth <= OPINION_DEPTH:
+            raise DashboardError(f"the depth is {depth}; expected 1 to {OPINION_DEPTH}")
         choice = self._services.engine_choice(given.get("engine", ""), depth)
         found = []
         for ply in plies:

@@ -20,7 +20,7 @@ WEIGHTS_SUFFIXES = (".n2048", ".w", ".w.xz", ".w.gz")
 PICTURE_SUFFIXES = (".gif", ".webp")
 TRAINING_LOG = "training.jsonl"
 
-MAX_DEPTH = 6
+_MAX_DEPTH = 6
 MAX_FILES = 5000
 _LONGEST_NAME = 400
 _FRESH_SECONDS = 1.0
@@ -104,7 +104,7 @@ class RunFolders:
         if (
             not parts
             or len(name) > _LONGEST_NAME
-            or len(parts) > MAX_DEPTH + 1
+            or len(parts) > _MAX_DEPTH + 1
             or not _is_plain(name)
             or any(part.startswith((".", "/")) for part in parts)
         ):
@@ -146,7 +146,7 @@ class RunFolders:
                 if entry.name.startswith(".") or entry.is_symlink():
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    if depth < MAX_DEPTH:
+                    if depth < _MAX_DEPTH:
                         folders.append((Path(entry.path), f"{prefix}{entry.name}/", depth + 1))
                 elif (file := _described(entry, prefix)) is not None:
                     yield file

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from bot.dashboard.evaluations import Evaluations
 from bot.dashboard.faults import DashboardError
 from bot.dashboard.jobs import JobBook, run_briefly
@@ -33,8 +31,8 @@ class Services:
         live: running games.
     """
 
-    def __init__(self, runs: Path) -> None:
-        self.runs = RunFolders(runs)
+    def __init__(self, runs: RunFolders) -> None:
+        self.runs = runs
         self.jobs = JobBook()
         self.evaluations = Evaluations(self.jobs)
         self.opinions = Opinions()

@@ -14,7 +14,7 @@ from bot.dashboard.jobs import run_briefly
 from bot.dashboard.run_folders import Kind, RunFolders, kind_of
 
 UPLOADS = "uploads"
-MAX_BYTES: dict[Kind, int] = {"weights": 4 << 30, "games": 1 << 30}
+UPLOAD_BYTES: dict[Kind, int] = {"weights": 4 << 30, "games": 1 << 30}
 MAX_FOLDER_BYTES = 16 << 30
 CHECK_SECONDS = 300.0
 
@@ -44,7 +44,7 @@ async def receive(runs: RunFolders, name: str, chunks: AsyncIterator[bytes], len
         )
     kind = kind_of(name)
     whole = kind != "games" or name.lower().endswith(_WHOLE_DATASETS)
-    if kind is None or kind not in MAX_BYTES or not whole:
+    if kind is None or kind not in UPLOAD_BYTES or not whole:
         raise DashboardError(
             f"{name!r} is neither weights nor games; expected a name that ends in .n2048, .w, .w.xz, .w.gz, "
             f"{', '.join(_WHOLE_DATASETS)}"
@@ -52,7 +52,7 @@ async def receive(runs: RunFolders, name: str, chunks: AsyncIterator[bytes], len
     target = runs.path(f"{UPLOADS}/{name}")
     if target.exists():
         raise DashboardError(f"{UPLOADS}/{name} exists; give the file another name")
-    most = min(MAX_BYTES[kind], MAX_FOLDER_BYTES - _folder_size(target.parent))
+    most = min(UPLOAD_BYTES[kind], MAX_FOLDER_BYTES - _folder_size(target.parent))
     if length is not None and length > most:
         raise _too_long(name, most)
     # A folder of its own, whose name hides it: the loaders know a file by the end of its name.

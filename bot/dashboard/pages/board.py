@@ -18,7 +18,7 @@ from game2048.motion import tile_motions
 from game2048.size import STANDARD_SIZE, Size
 
 SIZES = ("4x4", "5x5", "3x3", "4x6", "6x6")
-SPEEDS = (1, 2, 5, 10, 20, 50)
+_SPEEDS = (1, 2, 5, 10, 20, 50)
 
 _KEYS = {
     "ArrowUp": Direction.UP,
@@ -28,7 +28,7 @@ _KEYS = {
 }
 
 
-def add_page(services: Services) -> None:
+def add_board_page(services: Services) -> None:
     """Add the page."""
 
     @ui.page("/board")
@@ -66,7 +66,7 @@ class _Table:
             size.on_value_change(lambda event: self._restart(Size.parse(str(event.value))))
             choices = {"own": "a quick one", **dict(self._services.engine_choices())}
             self._engine = ui.select(choices, label="Engine", value="own").classes("wide")
-            self._speed = ui.select(list(SPEEDS), label="Moves a second", value=5)
+            self._speed = ui.select(list(_SPEEDS), label="Moves a second", value=5)
         with ui.row():
             self._toggle = ui.button("Engine plays (A)", on_click=self._toggle_engine)
             self._toggle.props("outline aria-pressed=false")
@@ -98,8 +98,8 @@ class _Table:
         elif name.lower() == "r" and not event.action.repeat:
             self._restart(self._size)
         elif name in {"+", "-"}:
-            at = SPEEDS.index(int(self._speed.value)) + (1 if name == "+" else -1)
-            self._speed.set_value(SPEEDS[max(0, min(len(SPEEDS) - 1, at))])
+            at = _SPEEDS.index(int(self._speed.value)) + (1 if name == "+" else -1)
+            self._speed.set_value(_SPEEDS[max(0, min(len(_SPEEDS) - 1, at))])
 
     def _move(self, direction: Direction, *, by_engine: bool = False) -> None:
         turn = self._game.move(direction, by_engine=by_engine)

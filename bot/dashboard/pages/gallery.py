@@ -14,7 +14,7 @@ from bot.dashboard.services import Services
 PICTURES_A_PAGE = 60
 
 
-def add_page(services: Services) -> None:
+def add_gallery_page(services: Services) -> None:
     """Add the page."""
 
     @ui.page("/pictures")

@@ -24,7 +24,7 @@ _SERVER_SECONDS = 1.0
 _FINISHED_SHOWN = 10
 
 
-def add_page(services: Services) -> None:
+def add_live_page(services: Services) -> None:
     """Add the page."""
 
     @ui.page("/live")

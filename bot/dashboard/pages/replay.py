@@ -17,7 +17,7 @@ _MOST_FILES = 300
 _UPLOADED = ".jsonl,.json,.h5,.hdf5"
 
 
-def add_page(services: Services) -> None:
+def add_replay_page(services: Services) -> None:
     """Add the page."""
 
     @ui.page("/replay", response_timeout=60)

@@ -11,8 +11,8 @@ from bot.dashboard.job_commands import (
     MAX_FORM_DEPTH,
     MAX_FORM_THREADS,
     MAX_GAMES,
-    METHODS,
     NETWORKS,
+    TRAINING_METHODS,
     Asked,
     engine_name,
     play_words,
@@ -29,7 +29,7 @@ _SHOWN_LINES = 8
 _UNTIL = {"": "the end", **{str(1 << exponent): str(1 << exponent) for exponent in range(8, 17)}}
 
 
-def add_page(services: Services) -> None:
+def add_start_page(services: Services) -> None:
     """Add the page."""
 
     @ui.page("/")
@@ -85,7 +85,7 @@ def _show_training(services: Services, told: Told) -> None:
     text("h2", "Train a network")
     with ui.element("div").classes("form"):
         network = ui.select(dict(NETWORKS), label="Network", value="4x6").classes("wide")
-        method = ui.select(list(METHODS), label="Method", value=METHODS[0])
+        method = ui.select(list(TRAINING_METHODS), label="Method", value=TRAINING_METHODS[0])
         episodes = ui.number("Games", value=10_000, min=1, max=MAX_EPISODES, precision=0)
         minutes = ui.number("Minutes", placeholder="any", min=0)
         threads = ui.number("Threads", value=1, min=1, max=MAX_FORM_THREADS, precision=0)

@@ -25,7 +25,7 @@ _MOST_PICTURES = 24
 _COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#8a7f00"]
 
 
-def add_page(services: Services) -> None:
+def add_training_page(services: Services) -> None:
     """Add the page."""
 
     @ui.page("/training")

@@ -27,7 +27,7 @@ _UPLOADED = ".n2048,.w,.xz,.gz"
 _SHOWN = 5
 
 
-def add_page(services: Services) -> None:
+def add_weights_page(services: Services) -> None:
     """Add the page."""
 
     @ui.page("/weights")

@@ -15,7 +15,7 @@ from support.recorded import worked_game
 from bot.dashboard import uploads
 from bot.dashboard.faults import DashboardError
 from bot.dashboard.live_games import LiveGames
-from bot.dashboard.replays import MAX_PLIES, Replays, piece, recorded_curve, spread, summary
+from bot.dashboard.replays import PIECE_PLIES, Replays, piece, recorded_curve, spread, summary
 from bot.dashboard.run_folders import RunFolders
 from bot.dashboard.training_log import TrainingLog, series
 from game2048 import Board, Direction
@@ -126,12 +126,12 @@ def test_a_piece_holds_boards_scores_moves_and_motions_worked_out_by_hand() -> N
 
 
 def test_the_last_piece_ends_with_the_final_board_which_no_move_follows() -> None:
-    found = piece(arrays_of(worked_game()), 4, MAX_PLIES)
+    found = piece(arrays_of(worked_game()), 4, PIECE_PLIES)
     assert (len(found["boards"]), len(found["directions"])) == (2, 1)
     assert found["boards"][-1] == [1, 3, 2, 1]
 
 
-@pytest.mark.parametrize(("begin", "count"), [(-1, 1), (6, 1), (0, 0), (0, MAX_PLIES + 1)])
+@pytest.mark.parametrize(("begin", "count"), [(-1, 1), (6, 1), (0, 0), (0, PIECE_PLIES + 1)])
 def test_plies_that_are_not_there_are_refused(begin: int, count: int) -> None:
     with pytest.raises(DashboardError, match="expected 0 to 5"):
         piece(arrays_of(worked_game()), begin, count)
@@ -221,7 +221,7 @@ async def test_games_that_obey_the_rules_are_kept_and_others_leave_nothing(runs:
 
 
 async def test_uploads_end_at_their_bound(runs: RunFolders, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(uploads.MAX_BYTES, "games", 1000)
+    monkeypatch.setitem(uploads.UPLOAD_BYTES, "games", 1000)
     with pytest.raises(DashboardError, match="too long") as caught:
         await uploads.receive(runs, "x.jsonl", sent(b"a" * 600, b"b" * 600), None)
     assert caught.value.status == 413

@@ -15,7 +15,14 @@ import pytest
 
 from bot.dashboard.evaluations import Evaluation
 from bot.dashboard.faults import DashboardError
-from bot.dashboard.job_commands import METHODS, NETWORKS, Asked, evaluate_words, play_words, train_words
+from bot.dashboard.job_commands import (
+    NETWORKS,
+    TRAINING_METHODS,
+    Asked,
+    evaluate_words,
+    play_words,
+    train_words,
+)
 from bot.dashboard.jobs import JobBook, run_briefly
 from bot.dashboard.live_server import status_url
 from solver_server.ntuple.patterns import PATTERNS
@@ -102,7 +109,7 @@ def test_methods_are_those_of_the_command() -> None:
     shown = subprocess.run(
         [sys.executable, "-m", "bot.cli.main", "train", "--help"], capture_output=True, text=True, check=True
     )
-    assert "|".join(METHODS) in shown.stdout
+    assert "|".join(TRAINING_METHODS) in shown.stdout
 
 
 @pytest.mark.parametrize(
