@@ -52,10 +52,10 @@ from command_line.gather import gather, in_section
     ),
 )
 def dashboard(given: dict[str, object]) -> None:
-    """Show runs in a browser: weights, replays, pictures, trainings, running games.
+    """Show runs in a browser: replays, weights, trainings, running games (docs/watching.md).
 
     Trainings, evaluations and games can be started and stopped there. They end with the dashboard; each saves
-    its work first. See docs/watching.md.
+    its work first.
     """
     from bot.dashboard.opening import open_dashboard
 
