@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from websockets.exceptions import ConnectionClosed
 
 from game2048.errors import SolverError
-from game2048.wire import Cancel, ErrorMessage, Message, RequestId, encode
+from game2048.wire import MAX_MESSAGE_BYTES, Cancel, ErrorMessage, Message, RequestId, encode
 from solver_server.serving.bounded_connection import BoundedConnection
 from solver_server.serving.metrics import ServerMetrics
 from solver_server.serving.pool import EnginePool
@@ -38,6 +38,9 @@ log = logging.getLogger(__name__)
 connection_name: contextvars.ContextVar[str] = contextvars.ContextVar("connection_name", default="-")
 """The connection that a log record is about; see `log_format`."""
 
+_MOST_WAITING = 8 * MAX_MESSAGE_BYTES
+"""Characters of the waiting messages of one connection; decoded, they may take ten times as much memory."""
+
 _numbers = itertools.count(1)
 
 
@@ -47,11 +50,13 @@ class _Entry:
 
     Attributes:
         step: what to do about it.
+        size: characters or bytes of the message.
         deadline: the event loop's time at which its answer is of no use.
         task: the search, while it runs.
     """
 
     step: Work | ErrorMessage
+    size: int
     deadline: float | None = None
     task: asyncio.Task[Message | bytes] | None = None
     _withdrawn: bool = False
@@ -92,6 +97,7 @@ class Conversation:
         self._metrics = metrics
         self._queue: asyncio.Queue[_Entry] = asyncio.Queue(max_waiting)
         self._entries: set[_Entry] = set()  # those that wait and the one that is worked on
+        self._size = 0  # of all entries
         self._idle = asyncio.Event()
         self._idle.set()
         self._finishing = False
@@ -142,17 +148,18 @@ class Conversation:
                 continue
             if isinstance(step, ErrorMessage):
                 self._metrics.refused(step.code)
-                entry = _Entry(step)
+                entry = _Entry(step, len(data))
             else:
-                entry = _Entry(step, None if step.deadline is None else loop.time() + step.deadline)
-            try:
-                self._queue.put_nowait(entry)
-            except asyncio.QueueFull:
+                deadline = None if step.deadline is None else loop.time() + step.deadline
+                entry = _Entry(step, len(data), deadline)
+            if self._queue.full() or (self._entries and self._size + entry.size > _MOST_WAITING):
                 # The one answer out of order: to wait here would leave pings and a disconnect unseen.
-                full = step if isinstance(step, ErrorMessage) else busy(step, self._queue.maxsize)
+                full = step if isinstance(step, ErrorMessage) else busy(step, self._queue.qsize())
                 await self._send(full)
             else:
+                self._queue.put_nowait(entry)
                 self._entries.add(entry)
+                self._size += entry.size
                 self._idle.clear()
 
     def _withdraw(self, request_id: RequestId) -> None:
@@ -167,6 +174,7 @@ class Conversation:
                 await self._send(await self._answer_to(entry))
             finally:
                 self._entries.discard(entry)
+                self._size -= entry.size
             if not self._entries:
                 self._idle.set()
 

@@ -38,6 +38,7 @@ log = logging.getLogger(__name__)
 
 _BACKLOG = 64  # connections that are accepted at once, before any of them is counted
 _HANDSHAKE_SECONDS = 10.0
+_TLS_SECONDS = 3.0  # until then a connection cannot be dropped, and holds its descriptor
 _CLOSE_SECONDS = 1.0
 
 
@@ -175,7 +176,7 @@ class SolverServer:
             BoundedConnection, admission=self._admission, unread_timeout=options.ping_timeout
         )
         tls: dict[str, Any] = (
-            {} if self._tls is None else {"ssl": self._tls, "ssl_handshake_timeout": _HANDSHAKE_SECONDS}
+            {} if self._tls is None else {"ssl": self._tls, "ssl_handshake_timeout": _TLS_SECONDS}
         )
         try:
             return await serve(

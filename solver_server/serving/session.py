@@ -283,7 +283,7 @@ def busy(request: Work, waiting: int) -> ErrorMessage:
     return _error(
         request,
         "busy",
-        f"{waiting} requests of this connection are waiting already; wait for answers before asking more",
+        f"{waiting} requests of this connection wait, as many as may; try again after an answer",
     )
 
 

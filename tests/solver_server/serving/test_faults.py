@@ -74,6 +74,29 @@ async def test_who_pings_and_never_reads_is_dropped_before_memory_grows(server: 
     assert (await ended(server)).count("does not read its answers") == 1
 
 
+async def test_long_searches_delay_no_ping_and_end_with_their_clients(server: ServerProcess) -> None:
+    """Both threads search for a minute; the next client needs one of them."""
+    await ask(server, engine="order")
+    clients, answers = [], []
+    for number in range(2):
+        client = await connect(server.url, proxy=None)
+        await client.recv()
+        request = {"type": "choose", "id": number, "board": LONG, "engine": "order", "time_ms": 60_000}
+        await client.send(json.dumps(request))
+        clients.append(client)
+        answers.append(asyncio.create_task(client.recv()))
+    async with asyncio.timeout(30):
+        async with connect(server.url, proxy=None) as other:
+            for _ in range(50):
+                await (await other.ping())
+        assert not any(answer.done() for answer in answers)
+        for client in clients:
+            client.transport.abort()
+        assert await ask(server) == "decision"
+    await asyncio.gather(*answers, return_exceptions=True)
+    await ended(server)
+
+
 async def test_silent_connections_do_not_shut_others_out() -> None:
     with server_process("--engine", "fast", files=256) as server:
         assert await ask(server) == "decision"

@@ -150,6 +150,23 @@ async def test_a_connection_that_asks_too_much_hears_busy(start: Start, gated: G
         assert [(await receive(client))["id"] for _ in range(3)] == [1, 2, 3]
 
 
+async def test_requests_that_wait_are_bounded_in_size_too(start: Start, gated: Gated) -> None:
+    """Each is 60,000 characters long: eight of them wait, the ninth does not."""
+    server = await start(offer(gated))
+    async with talk(server) as client:
+        await receive(client)
+        await ask(client, 0)
+        await searching(gated)
+        for number in range(1, 10):
+            await ask(client, number, padding="x" * 60_000)
+        answer = await receive(client)
+        assert (answer["id"], answer["code"]) == (9, "busy")
+        gated.gate.set()
+        assert [(await receive(client))["id"] for _ in range(9)] == list(range(9))
+        await ask(client, 10, padding="x" * 60_000)
+        assert (await receive(client))["id"] == 10
+
+
 async def test_a_slow_search_holds_nobody_else_up(start: Start, gated: Gated) -> None:
     server = await start(offer(gated, "slow"), offer(FirstLegal()), threads=2)
     async with talk(server) as slow, talk(server) as quick:
