@@ -183,39 +183,60 @@ KINDS: dict[str, dict[str, Any]] = {
 ROUNDS = 3
 
 
-async def throughput(servers: dict[str, str], seconds: float) -> None:
-    """Print boards a second, the median of some turns; a turn measures one server after the other.
+async def throughput(servers: dict[str, Server], seconds: float, kinds: list[str]) -> None:
+    """Print boards a second and processor time a board, medians of some turns.
+
+    A turn measures one server after the other. The processor time is the server's alone: other work on the
+    machine changes it little.
 
     Args:
-        servers: urls by name.
+        servers: servers by name.
         seconds: of each measurement.
+        kinds: names in `KINDS`.
     """
-    print(f"| engine | connections | asked by | {' | '.join(servers)} |")
-    print(f"|---|---|---|{'---|' * len(servers)}")
-    for name, fields in KINDS.items():
+    heads = [head for name in servers for head in (f"{name}, boards/s", f"{name}, µs/board")]
+    print(f"| engine | connections | asked by | {' | '.join(heads)} |")
+    print(f"|---|---|---|{'---|' * len(heads)}", flush=True)
+    for name in kinds:
         for connections in (1, 16):
-            for kind in ("choose", "choose_many, JSON", "choose_many, frames", "SolverClient.choose_packed"):
-                if kind.startswith("Solver") and connections > 1:
+            for how in ("choose", "choose_many, JSON", "choose_many, frames", "SolverClient.choose_packed"):
+                if how.startswith("Solver") and connections > 1:
                     continue
-                rates: dict[str, list[float]] = {server: [] for server in servers}
+                measured: dict[str, list[tuple[float, float]]] = {server: [] for server in servers}
                 for _ in range(ROUNDS):
-                    for server, url in servers.items():
-                        rates[server] += await _rate(url, kind, connections, seconds, fields)
-                cells = [f"{statistics.median(all_):,.0f}" if all_ else "–" for all_ in rates.values()]
-                print(f"| {name} | {connections} | {kind} | {' | '.join(cells)} |", flush=True)
+                    for server, (url, process) in servers.items():
+                        measured[server] += await _measured(
+                            url, process, how, connections, seconds, KINDS[name]
+                        )
+                cells = [cell for pairs in measured.values() for cell in _medians(pairs)]
+                print(f"| {name} | {connections} | {how} | {' | '.join(cells)} |", flush=True)
 
 
-async def _rate(url: str, kind: str, connections: int, seconds: float, fields: dict[str, Any]) -> list[float]:
-    """Boards a second; nothing where the server does not know the kind of request."""
+def _medians(pairs: list[tuple[float, float]]) -> list[str]:
+    if not pairs:
+        return ["–", "–"]
+    rates, costs = zip(*pairs, strict=True)
+    return [f"{statistics.median(rates):,.0f}", f"{statistics.median(costs):,.1f}"]
+
+
+async def _measured(
+    url: str, process: psutil.Process, how: str, connections: int, seconds: float, fields: dict[str, Any]
+) -> list[tuple[float, float]]:
+    """Boards a second and µs of the server a board; nothing if the server does not know the request."""
     async with connect(url, proxy=None) as client:
         knows_many = bool(json.loads(await client.recv()).get("max_boards"))
-    if kind == "choose":
-        return [await measure_single(url, connections, seconds, fields)]
-    if not knows_many:
+    if how != "choose" and not knows_many:
         return []
-    if kind.startswith("Solver"):
-        return [await measure_client(url, seconds, fields)]
-    return [await measure_many(url, connections, seconds, fields, binary="frames" in kind)]
+    await warm_up(url, fields)
+    before, begun = sum(process.cpu_times()[:2]), time.perf_counter()
+    if how == "choose":
+        rate = await measure_single(url, connections, seconds, fields)
+    elif how.startswith("Solver"):
+        rate = await measure_client(url, seconds, fields)
+    else:
+        rate = await measure_many(url, connections, seconds, fields, binary="frames" in how)
+    spent, boards = sum(process.cpu_times()[:2]) - before, rate * (time.perf_counter() - begun)
+    return [(rate, 1e6 * spent / boards)]
 
 
 LONG = [[2, 2, 64, 8], [8, 4, 64, 32], [8, 16, 2, 2], [32, 2, 4, 4]]
@@ -387,6 +408,9 @@ def main() -> None:
     parser.add_argument("what", choices=["throughput", "load", "faults"])
     parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
     parser.add_argument("--connections", type=int, default=200, help="of `load`")
+    parser.add_argument(
+        "--kinds", nargs="+", choices=list(KINDS), default=list(KINDS), help="of `throughput`"
+    )
     parser.add_argument("--before", type=Path, metavar="FOLDER", help="another source tree")
     options = parser.parse_args()
     sources = {"before": options.before} if options.before else {}
@@ -397,7 +421,7 @@ def main() -> None:
                 name: stack.enter_context(running_server(source, "--engine", "fast", "--threads", "2"))
                 for name, source in sources.items()
             }
-            asyncio.run(throughput({name: url for name, (url, _) in begun.items()}, options.seconds))
+            asyncio.run(throughput(begun, options.seconds, options.kinds))
         return
     for name, source in sources.items():
         print(f"{name}:")

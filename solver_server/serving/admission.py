@@ -81,7 +81,9 @@ class Admission:
             TooManyConnectionsError: there are too many already; the caller drops it.
         """
         if len(self._accepted) >= self._limit:
-            self._refusals.add("too many connections", f"there are {self._limit} connections already")
+            self._refusals.add(
+                "too many connections", f"there are {self._limit} connections, as many as may be"
+            )
             raise TooManyConnectionsError
         self._accepted.add(connection)
 
@@ -94,7 +96,7 @@ class Admission:
         oldest, since = next(iter(self._waiting.items()))
         if now - since > _TIME_TO_ASK or len(self._accepted) > self._limit - _SPARE:
             del self._waiting[oldest]
-            self._refusals.add("sent no request", "a connection sent no request and others came")
+            self._refusals.add("sent no request", "it sent no request while others waited to connect")
             oldest.drop()
 
     def requested(self, connection: Droppable) -> None:

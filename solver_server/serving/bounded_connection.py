@@ -54,6 +54,12 @@ class BoundedConnection(ServerConnection):
         self.lost = asyncio.Event()
         admission.accept(self)
 
+    @property
+    def peer(self) -> str:
+        """Address and port of the client, for people."""
+        address = self.remote_address
+        return f"{address[0]}:{address[1]}" if address else "an unknown address"
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin the handshake."""
         super().connection_made(transport)
@@ -100,7 +106,7 @@ class BoundedConnection(ServerConnection):
     def give_up(self, code: int, reason: str) -> None:
         """Close the connection; drop it a moment later, whether or not the client has read why."""
         if self.state is OPEN:
-            log.warning("the client at %s does not read its answers; closing", self.remote_address)
+            log.warning("the client at %s does not read its answers; closing its connection", self.peer)
             self.transport.pause_reading()
             self.protocol.fail(code, reason)
             self.send_data()

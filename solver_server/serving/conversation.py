@@ -52,13 +52,13 @@ class _Entry:
         step: what to do about it.
         size: characters or bytes of the message.
         deadline: the event loop's time at which its answer is of no use.
-        task: the search, while it runs.
+        is_searched: whether its search runs.
     """
 
     step: Work | ErrorMessage
     size: int
     deadline: float | None = None
-    task: asyncio.Task[Message | bytes] | None = None
+    is_searched: bool = False
     _withdrawn: bool = False
 
     def is_withdrawn(self) -> bool:
@@ -66,10 +66,8 @@ class _Entry:
         return self._withdrawn
 
     def withdraw(self) -> None:
-        """Cancel the request."""
+        """Note that the client has cancelled the request."""
         self._withdrawn = True
-        if self.task is not None:
-            self.task.cancel()
 
 
 class Conversation:
@@ -111,7 +109,7 @@ class Conversation:
     async def run(self) -> None:
         """Greet the client and answer it until the connection ends."""
         connection_name.set(f"c{next(_numbers)}")
-        log.info("%s connected", self._connection.remote_address)
+        log.info("%s connected", self._connection.peer)
         try:
             async with asyncio.TaskGroup() as tasks:
                 await self._send(self._session.hello())
@@ -119,7 +117,7 @@ class Conversation:
                 await self._read()
                 self._answering.cancel()  # nobody is there to hear the rest
         except* ConnectionClosed as closed:
-            log.info("lost: %s", closed.exceptions[0])
+            log.info("connection lost: %s", closed.exceptions[0])
         finally:
             self._idle.set()  # nothing is left to answer
         log.info("disconnected")
@@ -166,6 +164,9 @@ class Conversation:
         for entry in self._entries:
             if not isinstance(entry.step, ErrorMessage) and entry.step.request_id == request_id:
                 entry.withdraw()
+                if entry.is_searched and self._answering is not None:
+                    entry.is_searched = False  # a second message must not cancel what comes after
+                    self._answering.cancel()  # `_work_on` takes it as the end of this search alone
 
     async def _answer_all(self) -> None:
         while True:
@@ -189,17 +190,21 @@ class Conversation:
     async def _work_on(self, entry: _Entry, work: Work) -> Message | bytes:
         if entry.is_withdrawn():
             return cancelled(work)
-        entry.task = asyncio.create_task(self._solve(work))
+        entry.is_searched = True
         try:
+            if entry.deadline is None:
+                return await self._solve(work)
             async with asyncio.timeout_at(entry.deadline):
-                return await entry.task
+                return await self._solve(work)
         except TimeoutError:
             return overdue(work)
         except asyncio.CancelledError:
             current = asyncio.current_task()
-            if entry.is_withdrawn() and current is not None and not current.cancelling():
+            if entry.is_withdrawn() and current is not None and current.uncancel() == 0:
                 return cancelled(work)
             raise
+        finally:
+            entry.is_searched = False
 
     async def _solve(self, work: Work) -> Message | bytes:
         try:

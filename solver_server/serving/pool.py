@@ -149,24 +149,19 @@ class EnginePool:
         self._running.add(work)
         self._jobs.add(job)
         work.add_done_callback(self._running.discard)
-        future = asyncio.wrap_future(work)
         try:
-            await asyncio.wait({future})
+            return await asyncio.wrap_future(work)
         except asyncio.CancelledError:
             job.stop()
-            if not future.cancel() and not future.cancelled():
-                future.exception()  # it has just ended; nobody asks how
             raise
+        except SolverError:
+            raise
+        except Exception as error:
+            text = what.text() if isinstance(what, Board) else f"{what.boards} boards"
+            log.error("engine %s failed on %s", name, text, exc_info=error)
+            raise SolverError(f"engine {name!r} failed on {text!r}: {error!r}") from error
         finally:
             self._jobs.discard(job)
-        error = future.exception()
-        if error is None:
-            return future.result()
-        if isinstance(error, SolverError):
-            raise error
-        text = what.text() if isinstance(what, Board) else f"{what.boards} boards"
-        log.error("engine %s failed on %s", name, text, exc_info=error)
-        raise SolverError(f"engine {name!r} failed on {text!r}: {error!r}") from error
 
     def _search(self, name: str, search: Callable[[Engine], T], job: _Job) -> T:
         """Run in a thread. An instance that failed unexpectedly is not used again."""

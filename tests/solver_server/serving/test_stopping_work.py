@@ -60,7 +60,8 @@ async def test_a_search_ends_when_its_client_withdraws_it(server: SolverServer, 
     async with connect(server.url, proxy=None) as client:
         await begin_search(client, endless)
         await send(client, type="choose", id="next", board=BOARD, depth=1)
-        await send(client, type="cancel", id="long")
+        for _ in range(3):
+            await send(client, type="cancel", id="long")
         answer = await receive(client)
         assert (answer["type"], answer["id"], answer["code"]) == ("error", "long", "cancelled")
         assert (await receive(client))["id"] == "next"
