@@ -15,8 +15,10 @@ from urllib.parse import urlsplit
 from bot.client import client_for
 from bot.options import rate_for
 from bot.own_server import OwnServer
-from bot.player import GamePlayer, Goal, Progress, Solver
+from bot.player import GamePlayer
+from bot.progress import Goal, Progress
 from bot.rate_limit import RateLimit
+from bot.variant_search import Solver
 from game2048.board import Board
 from game2048.errors import PageError, RecordError, SolverRefusedError
 from game2048.solver_options import SolverOptions

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.player import Goal
+from bot.progress import Goal
 from game2048.net import is_loopback
 from game2048.solver_options import SolverOptions as SolverOptions
 from recordings.pictures.animation_options import AnimationOptions
@@ -32,6 +32,7 @@ class PlayOptions:
         new_game: begin anew where the page shows a game that was begun before.
         site: a site profile.
         report: where to put what was seen if the page cannot be played.
+        gif_from_page: whether the frames of GIFs are pictures of the page; else they are drawn.
     """
 
     url: str
@@ -44,6 +45,7 @@ class PlayOptions:
     new_game: bool = False
     site: Path | None = None
     report: Path | None = None
+    gif_from_page: bool = False
 
 
 @dataclass(frozen=True, slots=True)

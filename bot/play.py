@@ -11,7 +11,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from bot.client import SolverClient, client_for
 from bot.options import GameSummary, PlayOptions, SolverOptions
 from bot.own_server import OwnServer
-from bot.player import GamePlayer, KeyIgnoredError, Progress
+from bot.player import GamePlayer, KeyIgnoredError
+from bot.progress import Progress
 from bot.variant_search import Solver
 from game2048.board import Board
 from game2048.errors import RecordError, SolverError
@@ -19,10 +20,11 @@ from game2048.wire import DecisionMessage, GameOver, Hello
 from recordings import prepare_folder
 from recordings.journal import GameJournal
 from recordings.pictures.animation import write_animation
+from recordings.pictures.page_frames import PagePictures, write_page_animation
 from recordings.record import GameRecord
 from scraper.live_page import LivePage
 from scraper.open_page import open_page
-from scraper.page import Status
+from scraper.page import Reading, Status
 from scraper.site_profile import read_profile
 
 logger = logging.getLogger(__name__)
@@ -78,9 +80,8 @@ class PageRun:
                     solver = options.solver.described(hello, reading.board)
                     journal = GameJournal.create(options.out, source=options.url, solver=solver)
                     player = GamePlayer(page, _asking(client, options.solver), journal, options.goal)
-                    begun = time.perf_counter()
                     try:
-                        async with contextlib.aclosing(player.play(reading)) as moves:
+                        async with contextlib.aclosing(self._moves(page, player, reading)) as moves:
                             async for progress in moves:
                                 yield progress
                     except KeyIgnoredError:
@@ -88,13 +89,41 @@ class PageRun:
                             raise
                         logger.warning("the new game takes no move: loading the page anew")
                         continue
-                    finally:
-                        if player.record is not None:
-                            seconds = time.perf_counter() - begun
-                            self.summaries.append(summary_of(player.record, seconds, options))
                     break
                 if player.record is not None:
                     yield self.summaries[-1]
+
+    async def _moves(
+        self, page: LivePage, player: GamePlayer, reading: Reading
+    ) -> AsyncGenerator[Progress, None]:
+        """Play one game, and sum it up however it ends."""
+        options = self._options
+        from_page = options.gif is not None and options.gif_from_page
+        pictures = PagePictures(options.gif.frames) if options.gif is not None and from_page else None
+        begun = time.perf_counter()
+        try:
+            if pictures is not None:
+                await _picture(page, pictures, 0)
+            async with contextlib.aclosing(player.play(reading)) as moves:
+                async for progress in moves:
+                    if pictures is not None:
+                        await _picture(page, pictures, progress.moves)
+                    yield progress
+            if pictures is not None:
+                await _picture(page, pictures, None)
+        finally:
+            if player.record is not None:
+                seconds = time.perf_counter() - begun
+                self.summaries.append(summary_of(player.record, seconds, options, pictures))
+
+
+async def _picture(page: LivePage, pictures: PagePictures, moves: int | None) -> None:
+    """Take a picture of the board after so many moves, if it is wanted; ``None`` for the end of the game."""
+    if moves is not None and not pictures.wants(moves):
+        return
+    picture = await page.picture()
+    if picture is not None:
+        pictures.add(moves, picture)
 
 
 @contextlib.asynccontextmanager
@@ -163,14 +192,26 @@ def _asking(client: SolverClient, options: SolverOptions) -> Solver:
     return ask
 
 
-def summary_of(record: GameRecord, seconds: float, options: PlayOptions) -> GameSummary:
-    """Sum up a recorded game; draw its GIF beside its record, under the first number that is free."""
+def summary_of(
+    record: GameRecord, seconds: float, options: PlayOptions, pictures: PagePictures | None = None
+) -> GameSummary:
+    """Sum up a recorded game; put its GIF beside its record, under the first number that is free.
+
+    Args:
+        record: the game.
+        seconds: that it took.
+        options: of the run.
+        pictures: the frames of the GIF; drawn from the record where there are none.
+    """
     if options.gif is None:
         return GameSummary(record, seconds, None)
     numbers = (options.out / f"game-{number:03}.gif" for number in range(1, 1_000_000))
     path = next(path for path in numbers if not path.exists())
     try:
-        write_animation(record, path, options.gif)
+        if pictures is None:
+            write_animation(record, path, options.gif)
+        else:
+            write_page_animation(pictures.in_order(), path, options.gif)
     except RecordError as error:
         return GameSummary(record, seconds, None, str(error))
     return GameSummary(record, seconds, path)

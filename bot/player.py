@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import collections
 import logging
-import time
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 
+from bot.attempts import Ignored, Made, Overtaken, Stall
+from bot.progress import Goal, Progress
 from bot.rate_limit import RateLimit
 from bot.variant_search import Solver as Solver
 from bot.variant_search import SpawnedTiles, ranked_directions
-from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import PageError
+from game2048.wire import DecisionMessage
 from recordings.journal import GameJournal
 from recordings.record import GameRecord, Outcome
 from scraper.moves.rule_variants import IGNORED_MOVES, ending_at, unexplained_from
-from scraper.page import Deviation, GamePage, Ply, Reading, Slid, Status, Unchanged, Unexplained
+from scraper.page import Deviation, GamePage, Reading, Slid, Status, Unchanged, Unexplained
 
 logger = logging.getLogger(__name__)
 
@@ -29,12 +29,6 @@ STUBBORN_PRESSES = (PRESSES, 2, 1, 1)
 """The same for a direction that did nothing so many times where another one moved the board; then none."""
 FRUITLESS = 2
 """So many directions are tried on a page that has never moved."""
-STALLED_TURNS = 4
-"""So many turns in a row may pass in which the page does something, and the board does not move."""
-STALLED_TURNS_AT_WIN = 2
-"""So many where the page says that the game is won: it was asked to continue between them."""
-STALLED_S = 90.0
-"""So long a page may take no move."""
 FEW_MOVES = 8
 """A page that is refused after so few moves leaves no record."""
 LEAST_LAST_TILE = 32
@@ -47,114 +41,6 @@ class KeyIgnoredError(PageError):
 
 class OtherGameError(PageError):
     """The page plays another game: too many boards in a row defy the rules of 2048."""
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """An attempt at a move after which the board has moved.
-
-    Attributes:
-        ply: the move.
-        outcome: what came of it.
-        score: of the game before it, as far as is known.
-    """
-
-    ply: Ply
-    outcome: Slid | Unexplained
-    score: int
-
-    @property
-    def reading(self) -> Reading:
-        """What the page shows now."""
-        return self.outcome.reading
-
-
-@dataclass(frozen=True, slots=True)
-class Ignored:
-    """An attempt at which the page did nothing, however often the moves were tried.
-
-    Attributes:
-        reading: what the page shows now.
-        directions: what was tried.
-    """
-
-    reading: Reading
-    directions: tuple[Direction, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Overtaken:
-    """An attempt at which the page did something else: a message came up, or another board.
-
-    Attributes:
-        reading: what the page shows now.
-    """
-
-    reading: Reading
-
-
-class Stall:
-    """For how long the board has not moved.
-
-    Attributes:
-        turns: how many turns have passed without a move.
-        won: whether the page has shown a win meanwhile.
-    """
-
-    def __init__(self) -> None:
-        self.end()
-
-    def end(self) -> None:
-        """Note that the board has moved."""
-        self.turns = 0
-        self.won = False
-        self._since = time.monotonic()
-
-    @property
-    def is_late(self) -> bool:
-        """Whether that takes too long."""
-        return time.monotonic() - self._since > STALLED_S
-
-    @property
-    def is_hopeless(self) -> bool:
-        """Whether the page is not going to take a move any more."""
-        return self.is_late or self.turns >= (STALLED_TURNS_AT_WIN if self.won else STALLED_TURNS)
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """When a game is stopped before it is over.
-
-    Attributes:
-        until_tile: as soon as this tile is on the board.
-        max_moves: after so many moves.
-        moves_per_second: no faster than this; ``None`` for as fast as it goes.
-    """
-
-    until_tile: int | None = None
-    max_moves: int | None = None
-    moves_per_second: float | None = None
-
-    def reached(self, board: Board, moves: int) -> bool:
-        """Return whether the game is to be stopped now."""
-        if self.until_tile is not None and board.max_tile >= self.until_tile:
-            return True
-        return self.max_moves is not None and moves >= self.max_moves
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How a game stands after a move.
-
-    Attributes:
-        moves: made in this game.
-        score: the page's, else counted.
-        board: as it stands.
-    """
-
-    moves: int
-    score: int
-    board: Board
 
 
 class GamePlayer:
@@ -180,6 +66,7 @@ class GamePlayer:
         self._defiant = 0
         self._has_defied = self._is_refused = False
         self._last: Made | None = None
+        self._decision: DecisionMessage | None = None
         self._stall = Stall()
         self._asked_to_continue = False
         self._rate = RateLimit(goal.moves_per_second)
@@ -255,11 +142,12 @@ class GamePlayer:
         reading = self._reading
         board = self._spawned.as_if_of_2(reading.board)
         slides = reading.slides if board is reading.board else board.slides()
-        directions = await ranked_directions(self._solver, self._page, board, slides)
-        if not directions:
+        ranking = await ranked_directions(self._solver, self._page, board, slides)
+        if not ranking.directions:
             return None
+        self._decision = ranking.decision
         await self._rate.turn()
-        return await self._first_taken(reading, directions)
+        return await self._first_taken(reading, ranking.directions)
 
     async def _first_taken(self, before: Reading, directions: list[Direction]) -> Made | Ignored | Overtaken:
         """Make the first of these moves that the page takes."""
@@ -369,7 +257,11 @@ class GamePlayer:
             if not made.outcome.rules:
                 self._bear(made.outcome.why)
         shown = made.reading.score
-        return Progress(self._moves, counted if shown is None else shown, after)
+        score = counted if shown is None else shown
+        decision = self._decision
+        if decision is not None and made.ply.direction.value != decision.direction:
+            decision = None  # the page did not take that move, but another
+        return Progress(self._moves, score, after, decision)
 
     def _note_rules(self, deviations: tuple[Deviation, ...]) -> None:
         """Say once in what the page's rules differ; they are recorded with the game."""

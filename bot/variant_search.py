@@ -10,7 +10,7 @@ merge reward plus value of the afterstate); what lies below that ply is still ju
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from game2048.board import MAX_EXPONENT, Board, Slide
 from game2048.direction import Direction
@@ -61,10 +61,22 @@ class SpawnedTiles:
         return Board(board.rows, board.columns, bytes(max(tile - excess, 0) for tile in board.cells))
 
 
+class Ranking(NamedTuple):
+    """The directions to try on a board.
+
+    Attributes:
+        directions: the best first; none if the game is over.
+        decision: the solver's answer that begins them; ``None`` where the page's own rules were searched.
+    """
+
+    directions: list[Direction]
+    decision: DecisionMessage | None
+
+
 async def ranked_directions(
     solver: Solver, page: PageSlides, board: Board, slides: Mapping[Direction, Slide]
-) -> list[Direction]:
-    """Return the directions to try, the best first; none if the game is over.
+) -> Ranking:
+    """Rank the directions of a board.
 
     Args:
         solver: what chooses.
@@ -81,14 +93,14 @@ async def ranked_directions(
     if all(afters[direction] == slides[direction].afterstate for direction in legal):
         answer = await solver(board)
         if isinstance(answer, GameOver):
-            return []
-        first = Direction.parse(answer.direction)
+            return Ranking([], None)
+        decision, first = answer, Direction.parse(answer.direction)
         values = {Direction.parse(name): value for name, value in answer.values.items()}
     else:
-        first = None
+        decision, first = None, None
         values = {direction: await _value(solver, board, after) for direction, after in afters.items()}
     lowest = float("-inf")
-    return sorted(legal, key=lambda d: (d is not first, -values.get(d, lowest)))
+    return Ranking(sorted(legal, key=lambda d: (d is not first, -values.get(d, lowest))), decision)
 
 
 async def _value(solver: Solver, board: Board, after: Board) -> float:

@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bot.player import Goal
+    from bot.progress import Goal
     from bot2048.contract import AsyncOpenEngine, OpenEngine
     from bot2048.engines import EngineOptions, engine, engine_async
     from bot2048.evaluation import evaluate
@@ -47,7 +47,7 @@ _HOMES = {
     "bot2048.games": ("Game", "PlayedGame", "read_games"),
     "bot2048.playing": ("play", "play_async"),
     "bot2048.table_probe": ("EndgameTables", "TableChance", "open_tables"),
-    "bot.player": ("Goal",),
+    "bot.progress": ("Goal",),
     "game2048": ("Board", "Direction", "Slide"),
     "game2048.errors": (
         *("Error2048", "GameOverError", "PageError", "RecordError"),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.options import GameSummary, PlayOptions, SolverOptions, rate_for
-from bot.player import Goal
+from bot.progress import Goal
 from bot2048.games import PlayedGame
 from bot2048.loop_thread import LoopThread
 from recordings.pictures.animation_options import AnimationOptions

@@ -25,6 +25,9 @@ MAX_BOARDS = 4096
 
 DirectionName = Literal["up", "right", "down", "left"]
 
+FoundBy = Literal["search", "table", "extract"]
+"""What knew a move: a search, a whole endgame table, or an extract of tables."""
+
 # Integers that every JSON client holds exactly; short strings, for an id is kept while its request waits.
 RequestId = (
     Annotated[int, msgspec.Meta(ge=-(2**53) + 1, le=2**53 - 1)] | Annotated[str, msgspec.Meta(max_length=128)]
@@ -188,6 +191,7 @@ class DecisionMessage(msgspec.Struct, frozen=True, tag="decision", tag_field="ty
         nodes: positions evaluated or expanded.
         elapsed_ms: time of the search alone, without queue and transport.
         engine: the name of the engine.
+        found_by: what knew the move (`FoundBy`); other servers may have words of their own.
     """
 
     id: RequestId
@@ -197,6 +201,7 @@ class DecisionMessage(msgspec.Struct, frozen=True, tag="decision", tag_field="ty
     nodes: int
     elapsed_ms: float
     engine: str
+    found_by: str = "search"
 
 
 class Directions(msgspec.Struct, frozen=True, tag="directions", tag_field="type"):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from playwright.async_api import Frame, Page
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import FloatRect, Frame, Page
 
 from game2048.board import Board
 from game2048.direction import Direction
@@ -106,6 +107,17 @@ class LivePage:
     async def region(self) -> Region | None:
         """Return where the board is in the window, once it has been found."""
         return await self._parts.finder.region()
+
+    async def picture(self) -> bytes | None:
+        """Return a picture of the board as it looks now, as PNG; ``None`` where it cannot be taken."""
+        region = await self.region()
+        if region is None:
+            return None
+        clip: FloatRect = {"x": region.x, "y": region.y, "width": region.width, "height": region.height}
+        try:
+            return await self.tab.screenshot(clip=clip)
+        except PlaywrightError:
+            return None
 
     # -- what a player needs ------------------------------------------------------------------------------
 

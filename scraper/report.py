@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import FloatRect
 
 from game2048.errors import PageError
 
@@ -51,12 +50,7 @@ async def write_report(page: LivePage, folder: Path, why: str) -> None:
         "frames": seen,
         "moves": list(page.history),
     }
-    picture = None
-    if region is not None:
-        clip: FloatRect = {"x": region.x, "y": region.y, "width": region.width, "height": region.height}
-        with contextlib.suppress(PlaywrightError):
-            picture = await page.tab.screenshot(clip=clip)
-    _write(folder, report, picture)
+    _write(folder, report, await page.picture())
     logger.warning("what was seen of the board is in %s", folder)
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from game2048.board import Board
 from game2048.direction import Direction
+from game2048.wire import FoundBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Decision:
         depth: how deep the search went, in the engine's own count.
         nodes: positions evaluated or expanded.
         elapsed_ms: wall-clock time of the decision.
+        found_by: what knew the move: a search, a whole endgame table, or the bundled extract of tables.
     """
 
     direction: Direction
@@ -39,6 +41,7 @@ class Decision:
     depth: int
     nodes: int
     elapsed_ms: float
+    found_by: FoundBy = "search"
 
 
 class Engine(Protocol):

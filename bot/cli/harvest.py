@@ -21,7 +21,7 @@ from scraper.cli import browser_options, site_option
 
 if TYPE_CHECKING:  # imports numpy
     from bot.harvest import Archive, PageRecord, TabOptions
-    from bot.player import Progress
+    from bot.progress import Progress
     from recordings.datasets.resumable import Mode
     from recordings.datasets.statistics import GameTally
     from recordings.record import GameRecord
@@ -143,7 +143,7 @@ async def _play(
     pages: dict[str, PageRecord], archive: Archive, run: HarvestGames, options: TabOptions
 ) -> None:
     from bot.harvest import Harvest, real_tabs_and_solvers
-    from bot.player import Goal
+    from bot.progress import Goal
 
     moves = 0
     with progress("Harvesting games", "games", total=run.games, initial=archive.finished) as bar:

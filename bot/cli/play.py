@@ -11,31 +11,30 @@ import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bot.cli.options import goal_options, rate_option
+from bot.cli.progress_line import ProgressLine
 from bot.options import GameSummary, PlayOptions, rate_for
-from bot.player import Goal, Progress
+from bot.progress import Goal, Progress
 from command_line.command import Command
 from command_line.engine_options import solver_options
 from command_line.gather import gather
-from command_line.progress import progress_bar
 from command_line.running import until_stopped
 from command_line.types import SizeType
 from game2048.size import STANDARD_SIZE
 from game2048.solver_options import SolverOptions
 from recordings.cli.gif_options import animation_options
 from recordings.jsonl import GAMES_FILE, prepare_folder
-from recordings.pictures.animation_options import AnimationOptions
+from recordings.pictures.animation_options import SHOW_ALL, AnimationOptions
 from scraper.chromium.launch import BrowserOptions
 from scraper.cli import browser_options, page_options
 
 if TYPE_CHECKING:  # loads the browser driver
+    from bot.cli.watch_view import WatchView
     from bot.play import PageRun
-    from command_line.progress import Bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,8 @@ class PlayGames:
         rate: moves a second; 0 for no limit, ``None`` for the default.
         out: folder of the recordings; ``None`` for a new one.
         dashboard: show the games in a browser.
+        watch: draw the board in the terminal.
+        gif_from_page: take the frames of GIFs from the page.
     """
 
     games: int
@@ -59,6 +60,8 @@ class PlayGames:
     rate: float | None
     out: Path | None
     dashboard: bool
+    watch: bool
+    gif_from_page: bool
 
 
 def game_options(command: Any) -> Any:
@@ -76,6 +79,16 @@ def game_options(command: Any) -> Any:
                 "--new-game", is_flag=True, help="Begin a new game even if the page shows one that has begun."
             ),
             rate_option,
+            click.option(
+                "--watch",
+                is_flag=True,
+                help="Draw the board in colour, with the engine's opinion of each direction; on a terminal.",
+            ),
+            click.option(
+                "--gif-from-page",
+                is_flag=True,
+                help="Take the frames of the GIF from the page itself; slows play down at first.",
+            ),
             click.option(
                 "-o",
                 "--out",
@@ -149,6 +162,10 @@ def _options(
     site: Path | None,
     report: Path | None,
 ) -> PlayOptions:
+    if run.gif_from_page and gif is not None and (gif.moving or gif.show != SHOW_ALL):
+        raise click.UsageError(
+            "--gif-from-page takes pictures as the page shows them; leave out --gif-motion and --gif-show"
+        )
     return PlayOptions(
         url=url,
         games=run.games,
@@ -160,13 +177,14 @@ def _options(
         new_game=run.new_game,
         site=site,
         report=report,
+        gif_from_page=run.gif_from_page,
     )
 
 
 def _run(options: PlayOptions, asked: PlayGames) -> None:
     """Play, in a browser's sight if asked for; after that the replay stays until Ctrl-C on a terminal."""
     if not asked.dashboard:
-        _play(options)
+        _play(options, watch=asked.watch)
         return
     from bot.dashboard.beside import dashboard_beside
 
@@ -176,7 +194,7 @@ def _run(options: PlayOptions, asked: PlayGames) -> None:
         is_watched = sys.stdout.isatty()
         if is_watched:
             click.launch(beside.live_url)
-        _play(options)
+        _play(options, watch=asked.watch)
         if beside.is_own and not is_watched:
             return
         click.echo(f"replay it: {beside.replay_url(options.out / GAMES_FILE)}")
@@ -186,64 +204,37 @@ def _run(options: PlayOptions, asked: PlayGames) -> None:
                 threading.Event().wait()
 
 
-def _play(options: PlayOptions) -> None:
-    """Play with a progress line on standard error, and sum up on standard output, however the run ends."""
+def _play(options: PlayOptions, *, watch: bool) -> None:
+    """Play, show the games on standard error, and sum up on standard output, however the run ends."""
     from tqdm.contrib.logging import logging_redirect_tqdm
 
     from bot.play import PageRun  # loads the browser driver and Pillow
 
     run = PageRun(options)
     try:
-        with logging_redirect_tqdm(), _ProgressLine(options.games) as line:
+        with logging_redirect_tqdm(), _shown_by(watch, options.games) as line:
             asyncio.run(until_stopped(_show(run, line)))
     finally:
         if run.summaries:
             click.echo(summed_up(run.summaries, options.out))
 
 
-async def _show(run: PageRun, line: _ProgressLine) -> None:
+def _shown_by(watch: bool, games: int) -> ProgressLine | WatchView:
+    """Return what shows the games; without a terminal that is the progress line."""
+    if not (watch and sys.stderr.isatty()):
+        return ProgressLine(games)
+    from bot.cli.watch_view import WatchView  # loads rich
+
+    return WatchView(games)
+
+
+async def _show(run: PageRun, line: ProgressLine | WatchView) -> None:
     async with contextlib.aclosing(run.events()) as events:
         async for event in events:
             if isinstance(event, Progress):
                 line.show(event)
             else:
                 line.end_game()
-
-
-class _ProgressLine:
-    """One line on standard error: moves, rate, score, largest tile."""
-
-    def __init__(self, games: int) -> None:
-        self._games = games
-        self._game = 1
-        self._bar: Bar | None = None
-
-    def __enter__(self) -> Self:
-        self._bar = self._new_bar()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def _new_bar(self) -> Bar:
-        return progress_bar("playing" if self._games == 1 else f"game {self._game}/{self._games}", "moves")
-
-    def show(self, progress: Progress) -> None:
-        """Show how the game stands after a move."""
-        if self._bar is None:
-            self._bar = self._new_bar()
-        self._bar.set_postfix_str(f"score {progress.score:,}, tile {progress.board.max_tile}", refresh=False)
-        self._bar.update(1)
-
-    def end_game(self) -> None:
-        """Note that a game has ended."""
-        self._game += 1
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
 
 
 def summed_up(summaries: list[GameSummary], out: Path) -> str:

@@ -168,7 +168,8 @@ class Scene:
         state = f"engine {'ON' if status.auto else 'off'}, {status.speed}"
         if status.choice is not None and status.decision_ms is not None:
             choice = status.choice
-            state += f", {choice.engine}: {status.decision_ms:.2f} ms a decision, depth {choice.depth}"
+            state += f", {choice.engine}: {status.decision_ms:.2f} ms a decision, "
+            state += f"depth {choice.depth}" if choice.found_by == "search" else f"by {choice.found_by}"
         colour = look.MARKED if status.auto else look.DARK
         _text(screen, state, (area.left, y), line, colour, room=area.width)
         y += line

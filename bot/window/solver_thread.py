@@ -36,6 +36,7 @@ class Choice:
         elapsed_ms: time of the search.
         depth: of the search, in the engine's own unit.
         engine: the name of the engine.
+        found_by: what knew the move (`game2048.wire.FoundBy`).
     """
 
     board: Board
@@ -44,6 +45,7 @@ class Choice:
     elapsed_ms: float
     depth: int
     engine: str
+    found_by: str = "search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,4 +192,6 @@ class SolverThread:
             return Choice(board, None, {}, 0.0, 0, options.engine or "")
         values = {Direction.parse(name): value for name, value in answer.values.items()}
         direction = Direction.parse(answer.direction)
-        return Choice(board, direction, values, answer.elapsed_ms, answer.depth, answer.engine)
+        return Choice(
+            board, direction, values, answer.elapsed_ms, answer.depth, answer.engine, answer.found_by
+        )

@@ -8,6 +8,7 @@ import sys
 import click
 
 from command_line.command import Command
+from command_line.decision_words import found_by_words
 from command_line.engine_options import solver_options
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
@@ -45,7 +46,12 @@ def hint(board: tuple[str, ...], exponents: bool, solver: SolverOptions, as_json
     limits.check_board(infos[name], position)
     announce_compilation()
     decision = engines[name].create(solver.search_threads).choose(position, limit)
-    click.echo(_as_json(position, decision, name) if as_json else _as_text(position, decision))
+    if as_json:
+        click.echo(_as_json(position, decision, name))
+    elif decision is not None and sys.stdout.isatty():
+        _show_in_colour(position, decision)
+    else:
+        click.echo(_as_text(position, decision))
 
 
 def _given(words: tuple[str, ...]) -> str:
@@ -65,7 +71,24 @@ def _as_text(board: Board, decision: Decision | None) -> str:
     for direction in DIRECTIONS:
         value = decision.values.get(direction)
         lines.append(f"  {direction!s:<6} {'illegal' if value is None else format(value, '.4f'):>16}")
-    return "\n".join([*lines, "", board.pretty()])
+    return "\n".join([*lines, "", _found(decision), "", board.pretty()])
+
+
+def _show_in_colour(board: Board, decision: Decision) -> None:
+    from rich.console import Console, Group
+    from rich.text import Text
+
+    from command_line.board_view import coloured_board, opinion
+
+    table = opinion(decision.values, decision.direction)
+    Console().print(Group(coloured_board(board), table, Text(_found(decision))))
+
+
+def _found(decision: Decision) -> str:
+    words = found_by_words(
+        decision.found_by, depth=decision.depth, nodes=decision.nodes, elapsed_ms=decision.elapsed_ms
+    )
+    return f"found by {words}"
 
 
 def _as_json(board: Board, decision: Decision | None, engine: str) -> str:
@@ -81,6 +104,7 @@ def _as_json(board: Board, decision: Decision | None, engine: str) -> str:
             "depth": decision.depth,
             "nodes": decision.nodes,
             "elapsed_ms": decision.elapsed_ms,
+            "found_by": decision.found_by,
             "board": board.tiles(),
         }
     )

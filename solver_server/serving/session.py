@@ -253,6 +253,7 @@ def answered(request: SearchRequest, decision: Decision | None) -> DecisionMessa
         nodes=int(decision.nodes),
         elapsed_ms=float(decision.elapsed_ms),
         engine=request.engine,
+        found_by=decision.found_by,
     )
 
 

@@ -17,6 +17,7 @@ from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
 from game2048.kernels import bitboard, grid
 from game2048.kernels.user_cache import user_cache
+from game2048.wire import FoundBy
 from solver_server.engine import Decision, Engine, Limit
 from solver_server.search.many_boards import ManyBoards, choose_each
 from solver_server.stop_flag import StopFlag
@@ -35,7 +36,13 @@ _DEPTH = 1  # of a decision by table: it looks at the afterstate of each directi
 
 
 class Knowledge(Protocol):
-    """Moves known for late boards. One instance serves one thread."""
+    """Moves known for late boards. One instance serves one thread.
+
+    Attributes:
+        found_by: what a decision by it is said to come from.
+    """
+
+    found_by: FoundBy
 
     def moves(self, board: np.uint64) -> tuple[int, Sequence[float]]:
         """Return the best direction of a board and the value of each; −1 and an empty list if unknown."""
@@ -52,6 +59,8 @@ class ExactKnowledge:
     Args:
         tables: tables of 4×4 boards.
     """
+
+    found_by: FoundBy = "table"
 
     def __init__(self, tables: Sequence[EndgameTable]) -> None:
         self._tables = tables  # kept, since the set has only addresses of their memory
@@ -75,6 +84,8 @@ class ExtractKnowledge:
     Args:
         known: the extract; shared, not copied.
     """
+
+    found_by: FoundBy = "extract"
 
     def __init__(self, known: Extract) -> None:
         self._set = known
@@ -124,6 +135,7 @@ class TableEngine:
             depth=_DEPTH,
             nodes=len(DIRECTIONS),
             elapsed_ms=(time.perf_counter() - begun) * 1000,
+            found_by=self._knowledge.found_by,
         )
 
     def choose_packed(

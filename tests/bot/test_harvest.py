@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from bot.harvest import FAULTS, Archive, Harvest, PageRecord, prepare_journals
-from bot.player import Goal, Solver
+from bot.progress import Goal
 from bot.rate_limit import RateLimit
+from bot.variant_search import Solver
 from game2048 import Board, Direction
 from game2048.errors import PageError, RecordError, SolverError, SolverRefusedError
 from game2048.spawn import Spawner

@@ -10,7 +10,7 @@ from support.recorded import worked_game
 from bot.cli.play import summed_up
 from bot.options import PlayOptions, SolverOptions
 from bot.play import summary_of
-from bot.player import Goal
+from bot.progress import Goal
 from recordings.pictures.animation_options import AnimationOptions
 from scraper.chromium.launch import BrowserOptions
 

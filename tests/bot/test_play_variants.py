@@ -34,7 +34,7 @@ async def test_by_the_rules_the_solvers_order_stands() -> None:
         return decision({"up": 1.0, "right": 3.0, "down": 3.0, "left": 2.0}, "down")
 
     board = Board.from_text("0 0 0/0 2 0/0 0 0")
-    order = await ranked_directions(solver, Standard(), board, board.slides())
+    order, _ = await ranked_directions(solver, Standard(), board, board.slides())
     assert order == [Direction.DOWN, Direction.RIGHT, Direction.LEFT, Direction.UP]
     assert asked == [board]
 
@@ -44,7 +44,7 @@ async def test_a_dead_board_has_no_directions() -> None:
         return GameOver(1)
 
     dead = Board.from_text("2 4/4 2")
-    assert await ranked_directions(solver, Standard(), dead, dead.slides()) == []
+    assert await ranked_directions(solver, Standard(), dead, dead.slides()) == ([], None)
 
 
 async def test_where_the_page_merges_further_its_own_afterstates_are_judged() -> None:
@@ -56,7 +56,7 @@ async def test_where_the_page_merges_further_its_own_afterstates_are_judged() ->
 
     # To the left 2 2 4 is an 8 on this page: 4 + 8 points, and 7 empty cells after the spawn. Down, no merge.
     board = Board.from_text("2 2 4/0 0 0/0 0 0")
-    order = await ranked_directions(by_emptiness, chaining(), board, board.slides())
+    order, _ = await ranked_directions(by_emptiness, chaining(), board, board.slides())
     assert set(order) == {Direction.LEFT, Direction.RIGHT, Direction.DOWN}
     assert order[0] in (Direction.LEFT, Direction.RIGHT)
     assert order[-1] is Direction.DOWN
@@ -71,7 +71,7 @@ async def test_the_pages_own_rewards_count() -> None:
 
     # Left 2 2 4 makes 8: 4 + 8 points. Right it makes 4 4, since 2 2 meet after the 4: 4 points. Down: none.
     board = Board.from_text("2 2 4/8 16 32/64 128 0")
-    order = await ranked_directions(solver, chaining(), board, board.slides())
+    order, _ = await ranked_directions(solver, chaining(), board, board.slides())
     assert order == [Direction.LEFT, Direction.RIGHT, Direction.DOWN]
 
 

@@ -15,10 +15,9 @@ from bot.player import (
     STUBBORN_PRESSES,
     UNEXPLAINED,
     GamePlayer,
-    Goal,
     KeyIgnoredError,
-    Progress,
 )
+from bot.progress import Goal, Progress
 from game2048 import Board, Direction
 from game2048.errors import PageError, SolverError
 from game2048.spawn import Spawner

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 import trustme
+from PIL import Image
 from support import npm_pages
 
 from recordings.jsonl import read_records
@@ -290,3 +291,28 @@ def test_probe_prints_what_is_read(page: str) -> None:
     seen = json.loads(done.stdout)
     assert sum(tile > 0 for row in seen["board"] for tile in row) == 2
     assert seen["score"] == 0
+
+
+def test_the_frames_of_a_gif_are_pictures_of_the_page(tmp_path: Path) -> None:
+    options = [
+        "--engine",
+        "fast",
+        "--depth",
+        "1",
+        "--max-moves",
+        "6",
+        "--page-seed",
+        "5",
+        "--out",
+        str(tmp_path),
+    ]
+    done = run("demo", *options, "--gif-from-page", "--gif-size", "200")
+    assert done.returncode == 0, done.stderr
+    with Image.open(tmp_path / "game-001.gif") as gif:
+        assert 6 <= gif.n_frames <= 8  # equal pictures become one frame
+        assert gif.width == 200
+        shades = {pixel for _, pixel in gif.convert("RGB").getcolors(200 * 400) or []}
+    assert any(abs(r - 0xBB) + abs(g - 0xAD) + abs(b - 0xA0) < 6 for r, g, b in shades)  # the board's ground
+    refused = run("demo", *options, "--gif-from-page", "--gif-motion")
+    assert refused.returncode == 2
+    assert "leave out --gif-motion" in refused.stderr

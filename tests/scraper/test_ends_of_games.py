@@ -13,7 +13,8 @@ import pytest
 from playwright.async_api import Browser
 from support import npm_pages
 
-from bot.player import GamePlayer, Goal
+from bot.player import GamePlayer
+from bot.progress import Goal
 from game2048 import Board, Direction
 from game2048.wire import DecisionMessage, GameOver
 from recordings.journal import GameJournal

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.player import GamePlayer, Goal
+from bot.player import GamePlayer
+from bot.progress import Goal
 from game2048 import Board, Direction
 from game2048.board import Slide
 from game2048.wire import DecisionMessage, GameOver

@@ -1,0 +1,88 @@
+"""What came of an attempt at a move, and for how long none has moved the board."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from game2048.direction import Direction
+from scraper.page import Ply, Reading, Slid, Unexplained
+
+STALLED_TURNS = 4
+"""So many turns in a row may pass in which the page does something, and the board does not move."""
+STALLED_TURNS_AT_WIN = 2
+"""So many where the page says that the game is won: it was asked to continue between them."""
+STALLED_S = 90.0
+"""So long a page may take no move."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An attempt at a move after which the board has moved.
+
+    Attributes:
+        ply: the move.
+        outcome: what came of it.
+        score: of the game before it, as far as is known.
+    """
+
+    ply: Ply
+    outcome: Slid | Unexplained
+    score: int
+
+    @property
+    def reading(self) -> Reading:
+        """What the page shows now."""
+        return self.outcome.reading
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """An attempt at which the page did nothing, however often the moves were tried.
+
+    Attributes:
+        reading: what the page shows now.
+        directions: what was tried.
+    """
+
+    reading: Reading
+    directions: tuple[Direction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """An attempt at which the page did something else: a message came up, or another board.
+
+    Attributes:
+        reading: what the page shows now.
+    """
+
+    reading: Reading
+
+
+class Stall:
+    """For how long the board has not moved.
+
+    Attributes:
+        turns: how many turns have passed without a move.
+        won: whether the page has shown a win meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Note that the board has moved."""
+        self.turns = 0
+        self.won = False
+        self._since = time.monotonic()
+
+    @property
+    def is_late(self) -> bool:
+        """Whether that takes too long."""
+        return time.monotonic() - self._since > STALLED_S
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether the page is not going to take a move any more."""
+        return self.is_late or self.turns >= (STALLED_TURNS_AT_WIN if self.won else STALLED_TURNS)
