@@ -110,13 +110,16 @@ const sizeOf = (layout) => {
  */
 const frameOf = (tiles) => {
   const boxes = cellBoxes();
-  if (!boxes.length) return (tiles[0].parentElement ?? document.documentElement).getBoundingClientRect();
+  if (!boxes.length) return (tiles[0]?.parentElement ?? document.documentElement).getBoundingClientRect();
   const left = Math.min(...boxes.map((box) => box.left));
   const top = Math.min(...boxes.map((box) => box.top));
   const right = Math.max(...boxes.map((box) => box.right));
   const bottom = Math.max(...boxes.map((box) => box.bottom));
   return new DOMRect(left, top, right - left, bottom - top);
 };
+
+/** @param {DOMRect} box */
+const rectangle = ({ left, top, width, height }) => ({ x: left, y: top, width, height });
 
 /**
  * The layouts in which all tiles stand where their classes say.
@@ -241,6 +244,14 @@ class PositionReader {
       won: isShownSoon(".game-won"),
       over: isShownSoon(".game-over"),
     };
+  }
+
+  /** The board with its frame, scrolled to if it is out of sight. */
+  region() {
+    const holder = document.querySelector(".game-container");
+    holder?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const box = holder?.getBoundingClientRect();
+    return rectangle(box?.width && box.height ? box : frameOf(tileElements()));
   }
 
   isAlive() {
