@@ -84,7 +84,7 @@ class Masked extends Given {
 
 const { apply } = Reflect;
 const { defineProperty, getOwnPropertyDescriptor: descriptorOf } = Object;
-const { abs, hypot, max, round } = Math;
+const { abs, floor, hypot, max, round } = Math;
 
 /**
  * A getter of the browser as a function that no page can change.
@@ -141,6 +141,31 @@ const maskText = () => {
   descriptor.value = wrapper;
   defineProperty(Function.prototype, "toString", descriptor);
 };
+
+const HTMLCanvas = globalThis.HTMLCanvasElement;
+const Offscreen = globalThis.OffscreenCanvas;
+
+/** How opaque a canvas is at a point, from 0 to 255. A function, made before anything is wrapped. */
+const alphaReader = () => {
+  const { clearRect, drawImage, getImageData } = OffscreenCanvasRenderingContext2D.prototype;
+  const dataOf = getter(ImageData.prototype, "data");
+  const { getContext } = OffscreenCanvas.prototype;
+  /** @type {any} */
+  let paper = null;
+  return (/** @type {any} */ source, /** @type {number} */ x, /** @type {number} */ y) => {
+    try {
+      paper ??= apply(getContext, new Offscreen(1, 1), ["2d", { willReadFrequently: true }]);
+      apply(clearRect, paper, [0, 0, 1, 1]);
+      apply(drawImage, paper, [source, floor(x), floor(y), 1, 1, 0, 0, 1, 1]);
+      return dataOf(apply(getImageData, paper, [0, 0, 1, 1]))[3];
+    } catch {
+      paper = null; // pictures of other sites are on it
+      return 255;
+    }
+  };
+};
+/** @type {ReturnType<typeof alphaReader>} */
+let alphaAt = () => 255;
 
 const MATRIX = ["a", "b", "c", "d", "e", "f"];
 
@@ -219,8 +244,9 @@ const watchContexts = (contexts, canvases) => {
    *
    * @param {any} context
    * @param {number[]} rectangle left, top, width, height
+   * @param {(across: number, down: number) => boolean} [hides] whether it hides what lies so far within it
    */
-  const forgetWithin = (context, rectangle) => {
+  const forgetWithin = (context, rectangle, hides) => {
     if (!Kept.of(canvasOf(context))?.length) return;
     const { a, b, c, d, e, f } = transformOf(context);
     const scale = a * d - b * c;
@@ -232,10 +258,10 @@ const watchContexts = (contexts, canvases) => {
     forget(context, (note) => {
       const across = (d * (note.x - e) - c * (note.y - f)) / scale - x;
       const down = (a * (note.y - f) - b * (note.x - e)) / scale - y;
-      return (
+      const isWithin =
         (width < 0 ? across <= 0 && across >= width : across >= 0 && across <= width) &&
-        (height < 0 ? down <= 0 && down >= height : down >= 0 && down <= height)
-      );
+        (height < 0 ? down <= 0 && down >= height : down >= 0 && down <= height);
+      return isWithin && (!hides || hides(across, down));
     });
   };
 
@@ -328,14 +354,22 @@ const watchContexts = (contexts, canvases) => {
         };
       }
     }
-    if (covers(context)) forgetWithin(context, [toX, toY, toWidth, toHeight]);
+    if (covers(context)) {
+      const isCanvas = source instanceof HTMLCanvas || source instanceof Offscreen;
+      forgetWithin(context, [toX, toY, toWidth, toHeight], (across, down) => {
+        const x = fromX + (across / toWidth) * fromWidth;
+        const y = fromY + (down / toHeight) * fromHeight;
+        // Hidden canvases are often larger than what is drawn on them.
+        return !isCanvas || alphaAt(source, x, y) >= 255 * COVERING_ALPHA;
+      });
+    }
     for (let i = 0; i < copied.length; i += 1) add(canvasOf(context), copied[i]);
   };
 
   wrap(contexts, "fillText", noteText(styleOf));
   wrap(contexts, "strokeText", noteText(strokeOf));
   wrap(contexts, "drawImage", noteImage);
-  wrap(contexts, "clearRect", forgetWithin);
+  wrap(contexts, "clearRect", (context, values) => forgetWithin(context, values));
   wrap(contexts, "fillRect", (context, values) => {
     if (covers(context) && alphaIn(styleOf(context)) >= COVERING_ALPHA) forgetWithin(context, values);
   });
@@ -388,6 +422,7 @@ const asText = (notes) => {
  */
 export const noteDrawnText = (name) => {
   if (typeof CanvasRenderingContext2D === "undefined") return;
+  alphaAt = alphaReader();
   maskText();
   watchContexts(CanvasRenderingContext2D.prototype, HTMLCanvasElement.prototype);
   watchContexts(OffscreenCanvasRenderingContext2D.prototype, OffscreenCanvas.prototype);

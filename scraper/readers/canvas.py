@@ -40,6 +40,8 @@ STILL_FRAMES = 3
 """Over so many looks."""
 TRUSTED_S = 0.04
 """How long where the first explained board has always been the one that stayed: two steps of a timer."""
+TRUSTED_FRAMES = 2
+"""Over so many looks."""
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -254,7 +256,7 @@ class CanvasEye:
         while True:
             watch.see(await self._cells())
             late = time.monotonic() - began > cap / 1000
-            if not watch.is_still_for(TRUSTED_S) and not late:
+            if not watch.is_still_for(TRUSTED_S, TRUSTED_FRAMES) and not late:
                 continue
             looks = self._names(watch.crops, learn=False)
             is_same = looks == question.looks_before
@@ -408,10 +410,10 @@ class _Stillness:
 
     @property
     def is_still(self) -> bool:
-        return self.is_still_for(STILL_FOR_S)
+        return self.is_still_for(STILL_FOR_S, STILL_FRAMES)
 
-    def is_still_for(self, seconds: float) -> bool:
-        return self.still_for >= seconds and self.frames >= STILL_FRAMES
+    def is_still_for(self, seconds: float, frames: int) -> bool:
+        return self.still_for >= seconds and self.frames >= frames
 
     def see(self, crops: Crops) -> None:
         from scraper.readers.canvas_appearances import STILL, difference

@@ -131,7 +131,12 @@ async def test_a_page_cannot_tell_that_its_canvases_are_watched(
             "ink.drawImage(sheet, 40, 0, 40, 40, 100, 100, 100, 100);",
             [0, 0, 0, 4],
         ),
-        ("ink.fillText(2, 50, 50); ink.drawImage(new OffscreenCanvas(9, 9), 0, 0, 100, 100);", None),
+        # Only what is opaque in a picture hides what was there.
+        (
+            "const paper = new OffscreenCanvas(200, 200); paper.getContext('2d').fillRect(100, 0, 100, 100);"
+            "ink.fillText(2, 50, 50); ink.fillText(4, 150, 50); ink.drawImage(paper, 0, 0);",
+            [2, 0, 0, 0],
+        ),
         ("ink.fillText('Score', 50, 50); ink.fillText({}, 150, 50);", None),
     ],
 )

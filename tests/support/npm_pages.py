@@ -35,8 +35,14 @@ class Package:
     version: str
     sha1: str
     sha512: str
-    only: str | None = None
-    """The one file that is wanted of a large package."""
+    only: tuple[str, ...] = ()
+    """The files that are wanted of a large package; all if none is named."""
+
+    key: str = ""
+    """What tests call it, where that is not its name."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", self.key or self.name)
 
     @property
     def folder(self) -> Path:
@@ -44,7 +50,7 @@ class Package:
 
 
 PACKAGES = {
-    package.name: package
+    package.key: package
     for package in (
         # The original page of 2014 as it was, one script file per class.
         Package(
@@ -73,7 +79,66 @@ PACKAGES = {
             "3.80.1",
             "d387d7e04042218f74b9d22e261f437e54464440",
             "VQGAWoDOkEpAWYkI+PUADv5Ql+SM0xpLuAMBJHz9tBcOLqjJ2wd8bUhxJgOqclQlLTg97NmMd9MhS75w16x1Cw==",
-            only="package/dist/phaser.min.js",
+            only=("package/dist/phaser.min.js",),
+        ),
+        # What else pages draw with.
+        Package(
+            "pixi.js",
+            "8.22.0",
+            "ca8a71f3a9a6f4a55da804820ee81289b8393163",
+            "QbTANHMZ751MIjLiLSUSM8a7LNMWwMIf0KbRCqlW+SPS9hNLfSVS+cl1O2SEp9g1K/wyLzj/OJHv+1TUfiPr/w==",
+            only=("package/dist/pixi.min.js",),
+            key="pixi 8",
+        ),
+        Package(
+            "pixi.js",
+            "7.4.2",
+            "d0378706f3db6df9e3f8917e22be04a99559995c",
+            "TifqgHGNofO7UCEbdZJOpUu7dUnpu4YZ0o76kfCqxDa4RS8ITc9zjECCbtalmuNXkVhSEZmBKQvE7qhHMqw/xg==",
+            only=("package/dist/pixi.min.js",),
+            key="pixi 7",
+        ),
+        Package(
+            "p5",
+            "1.9.4",
+            "948ec06c123105f516b0ef63db01c44b93c93b72",
+            "dhiZ9mvXx5pm8eRwml34xbeUwce4uS9Q2za0YOHg2p97N9iNAb5hTIHAt77CHKHXAh6A16u/oalz5egRfTyFWw==",
+            only=("package/lib/p5.min.js",),
+        ),
+        Package(
+            "konva",
+            "10.9.1",
+            "6d55808af5bffae05552a10a437bc46d34a276a1",
+            "m49x+GatSxEUSvqahYhxpTjgKbtrLtw4P4o4B4iux953ZFpceaK52Ea+CFsAsd7W4I0Y5u6mMoRUsY/eltNZmw==",
+            only=("package/konva.min.js",),
+        ),
+        Package(
+            "fabric",
+            "7.4.0",
+            "a504ded4ee76e0f025f81b5350f62ccd414aaf01",
+            "NalYDc3eifTl1C33zryQwpH6+XA/2ClxQrH9vkASkZw3tbkRmorpikhYMmxhUTmi7O3e9ODz0vOT8qfaCh9IVA==",
+            only=("package/dist/index.min.js",),
+        ),
+        Package(
+            "three",
+            "0.187.0",
+            "face29ee2de9bcc31a1b573a76f224e35e0b2894",
+            "Qiu7R+Cmh8CstZsY1uJOSWnVlfo7ZtNLV7mF8Jltk3LB3AtDu9cRZlcnRKkAk8Y4z6KKw35z7Y7Urd7jWY8etA==",
+            only=("package/build/three.module.js", "package/build/three.core.js"),
+        ),
+        Package(
+            "kaplay",
+            "3001.0.19",
+            "39506c6872813c443a3b2963f44d37a9e9d3a3a2",
+            "T8GdXGXvgv/vbYVA1lcHzuDNVhp3juOJJE8OZs0vR5MdGNElBvANEeTSnqAAhJpSXtNxpeNy29pqkok3RnXKtg==",
+            only=("package/dist/kaplay.js",),
+        ),
+        Package(
+            "phaser-ce",
+            "2.20.2",
+            "fcf65b51a195f8d2fd08240e9bf6d76a1a4c94f2",
+            "AMbbAfIrU2Q0HdP7g9PdgoulI4wIe9DYnljOPMUTBrTi0ycJWs/FOkF9BTfBvA3sYMvG6EpuhQqZ1y0Uav1yAA==",
+            only=("package/build/phaser.min.js",),
         ),
     )
 }
@@ -129,7 +194,8 @@ def _fetch(package: Package) -> None:
         with tarfile.open(tarball, "r:gz") as archive:
             # Set rather than passed, since the argument came with Python 3.11.4.
             archive.extraction_filter = getattr(tarfile, "data_filter", None)
-            archive.extractall(unpacked, None if package.only is None else [archive.getmember(package.only)])
+            wanted = [archive.getmember(name) for name in package.only] or None
+            archive.extractall(unpacked, wanted)
         # One step, so that a run at the same time sees all of it or nothing.
         with contextlib.suppress(OSError):
             (unpacked / "package").rename(package.folder)
