@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FloatRect, Frame, Page
@@ -133,20 +134,23 @@ class LivePage:
                 url=url,
             )
         self._url = url
-        await self._restart.load(url)
-        for selector in self._parts.site.buttons.start:
-            await self._parts.buttons.click(self._tab.locator(selector).first)
-        reading = await self._confirmation.started(await self.read())
-        reading = await self._confirmation.of_rivals(reading)
-        return await self._confirmation.played(reading)
+        with self._named():
+            await self._restart.load(url)
+            for selector in self._parts.site.buttons.start:
+                await self._parts.buttons.click(self._tab.locator(selector).first)
+            reading = await self._confirmation.started(await self.read())
+            reading = await self._confirmation.of_rivals(reading)
+            return await self._confirmation.played(reading)
 
     async def read(self) -> Reading:
         """Return the board, once it is at rest."""
-        return await self._mover.read()
+        with self._named():
+            return await self._mover.read()
 
     async def press(self, direction: Direction) -> None:
         """Make a move in the way that works on this page, without looking at its effect."""
-        await self._mover.press(direction)
+        with self._named():
+            await self._mover.press(direction)
 
     async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
         """Make a move and wait until the page has answered.
@@ -159,11 +163,13 @@ class LivePage:
             RulesError: the direction does not change the board.
             PageError: the page has gone or does not answer.
         """
-        return await self._confirmation.move(before, direction)
+        with self._named():
+            return await self._confirmation.move(before, direction)
 
     async def keep_going(self) -> Reading | None:
         """Let the game continue after a win; return ``None`` if the page offers no way that works."""
-        return await self._restart.keep_going()
+        with self._named():
+            return await self._restart.keep_going()
 
     async def new_game(self, *, anew: bool = False) -> Reading:
         """Start a new game by the page's own button, or by loading the page anew where it has none.
@@ -174,4 +180,15 @@ class LivePage:
         Raises:
             PageError: neither leads to a new game.
         """
-        return await self._restart.new_game(anew=anew)
+        with self._named():
+            return await self._restart.new_game(anew=anew)
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Say in every error of the page which page it was, and which reader saw its board last."""
+        try:
+            yield
+        except PageError as error:
+            error.url = error.url or self._url
+            error.reader = error.reader or self._mover.reader
+            raise

@@ -41,6 +41,7 @@ class Mover:
 
     Attributes:
         history: the last moves, for a report.
+        reader: the name of the reader that saw the board last; ``None`` if none did.
     """
 
     def __init__(self, parts: PageParts) -> None:
@@ -54,6 +55,7 @@ class Mover:
 
     def forget(self) -> None:
         """Begin anew on a page that has loaded anew."""
+        self.reader: str | None = None
         self._slowest = self._began = 0.0
         self._attempt: tuple[Board, Direction] | None = None
         self._ply: Ply | None = None
@@ -109,7 +111,9 @@ class Mover:
     def _reading_in(self, sighting: Sighting) -> Reading:
         """The reading in a sighting, with what was learned of looks and scale."""
         raw = self._values.raw(sighting)
-        return self._judge.shown(self._parts.readers.reading(sighting, raw, self._parts.tab.url))
+        reading = self._parts.readers.reading(sighting, raw, self._parts.tab.url)
+        self.reader = reading.reader
+        return self._judge.shown(reading)
 
     # -- moves --------------------------------------------------------------------------------------------
 

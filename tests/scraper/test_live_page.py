@@ -136,14 +136,14 @@ async def test_a_page_that_answers_late_is_waited_for(game: LivePage, tab: Page,
 async def test_boards_in_passing_that_obey_the_rules_are_not_believed(
     game: LivePage, tab: Page, pages_url: str
 ) -> None:
-    reading = await game.open(f"{pages_url}clone.html?passing=30")
+    reading = await game.open(f"{pages_url}clone.html?passing=2")
     await play(game, tab, reading, 25)
 
 
 async def test_a_page_that_betrays_its_trust_is_found_out_at_the_next_key(
     game: LivePage, tab: Page, pages_url: str
 ) -> None:
-    reading = await game.open(f"{pages_url}clone.html?passing=30&passing-from=40")
+    reading = await game.open(f"{pages_url}clone.html?passing=2&passing-from=40")
     reading = await play(game, tab, reading, 39)
     betrayed = 0
     rng = random.Random(6)
@@ -240,15 +240,17 @@ async def test_a_page_that_changes_what_elements_say_is_read_as_it_is(
 async def test_a_board_that_is_taken_away_is_told(browser: Browser, pages_url: str) -> None:
     async with live_page(browser, waits=BRIEF) as game:
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&remove=1")
-        with pytest.raises(PageError, match="no board of 2048"):
+        with pytest.raises(PageError, match="no board of 2048") as told:
             await game.move(reading, Direction.LEFT)
+    assert (told.value.url, told.value.reader) == (game.tab.url, "position-classes")
 
 
 async def test_a_script_without_end_is_told(browser: Browser, pages_url: str) -> None:
     async with live_page(browser, waits=replace(BRIEF, answer=1_000)) as game:
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&hang=1")
-        with pytest.raises(PageError, match="does not answer any more"):
+        with pytest.raises(PageError, match="does not answer any more") as told:
             await game.move(reading, Direction.LEFT)
+    assert (told.value.url, told.value.reader) == (game.tab.url, "position-classes")
 
 
 async def test_a_closed_tab_is_told(game: LivePage, tab: Page, pages_url: str) -> None:

@@ -3,7 +3,7 @@
 //   drop=N              the first N keys do nothing
 //   late=MS             a key takes effect after that time
 //   spawn-late=MS       the tile spawns that much after the slide
-//   passing=MS          for that time another board is shown that obeys the rules as well...
+//   passing=N           for so many frames another board is shown that obeys the rules as well...
 //   passing-from=N      ... from the N-th move on
 //   rules=chain         a merged tile merges again;  rules=two-spawns
 //   alert=N, confirm=N, prompt=N, reload=N, hang=N, remove=N     at the N-th move
@@ -101,6 +101,9 @@ const faults = () => {
   if (state.moves === number("hang")) for (;;);
 };
 
+const afterFrames = (count, act) =>
+  requestAnimationFrame(() => (count > 1 ? afterFrames(count - 1, act) : act()));
+
 const take = (key) => {
   const board = slide(key);
   if (String(board) === String(state.board)) return;
@@ -119,7 +122,7 @@ const take = (key) => {
     const [r, c] = empty(board).at(-1);
     passing[r][c] = 4;
     draw(passing);
-    setTimeout(spawn, number("passing"));
+    afterFrames(number("passing"), spawn);
   } else {
     spawn();
   }
