@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -227,18 +228,35 @@ def test_a_killed_game_is_recovered_whole(playing: tuple[subprocess.Popen[str], 
     assert alive == []
 
 
-def test_a_server_that_dies_in_mid_game_is_started_again(playing: tuple[subprocess.Popen[str], Path]) -> None:
-    process, out = playing
-    (server,) = [
-        child for child in psutil.Process(process.pid).children() if "solver_server" in child.cmdline()
-    ]
-    server.kill()
-    server.wait(30)
-    moves = journaled_moves(out)
-    until(lambda: journaled_moves(out) >= moves + 10, "ten more moves with the new server")
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=PATIENCE)
-    assert only_game(out).total_moves >= moves + 9
+def searches(server: psutil.Process) -> bool:
+    """Whether a server process works on a move."""
+    (port,) = {one.laddr.port for one in server.net_connections("tcp") if one.status == psutil.CONN_LISTEN}
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(f"http://127.0.0.1:{port}/status", timeout=60) as response:
+        return bool(json.load(response)["searching"])
+
+
+def test_a_server_that_is_killed_in_mid_search_is_started_again(tmp_path: Path, page: str) -> None:
+    process = start("play", page, "--out", str(tmp_path), "--engine", "fast", "--time-ms", "400", "--no-gif")
+    family = [psutil.Process(process.pid)]
+    try:
+        until(lambda: journaled_moves(tmp_path) >= 2 or process.poll() is not None, "two moves")
+        family += family[0].children(recursive=True)
+        (server,) = [child for child in family[0].children() if "solver_server" in child.cmdline()]
+        until(lambda: searches(server), "a search")
+        server.kill()
+        server.wait(30)
+        moves = journaled_moves(tmp_path)
+        until(lambda: journaled_moves(tmp_path) >= moves + 3, "three more moves with the new server")
+        family += family[0].children(recursive=True)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+        assert only_game(tmp_path).total_moves >= moves + 2
+    finally:
+        for member in family:
+            if member.is_running():
+                member.kill()
+        process.communicate()
 
 
 @pytest.mark.parametrize(
