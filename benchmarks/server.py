@@ -17,6 +17,7 @@ import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -48,9 +49,10 @@ def running_server(source: Path | None, *arguments: str, nofile: int | None = No
     command = [sys.executable, "-m", "solver_server", "serve", "--port", "0", *arguments]
     if nofile is not None:
         command = ["sh", "-c", f'ulimit -n {nofile}; exec "$@"', "sh", *command]
-    with subprocess.Popen(
-        command, cwd=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with (
+        tempfile.TemporaryFile("w+") as log,  # a pipe that nobody reads would stop the server
+        subprocess.Popen(command, cwd=source, stdout=subprocess.PIPE, stderr=log, text=True) as process,
+    ):
         assert process.stdout is not None
         line = process.stdout.readline()
         url = json.loads(line)["url"] if line.startswith("{") else line.removeprefix("listening on ").strip()
@@ -59,14 +61,15 @@ def running_server(source: Path | None, *arguments: str, nofile: int | None = No
         finally:
             begun = time.perf_counter()
             process.terminate()
-            process.stdout.close()
-            assert process.stderr is not None
-            err = process.stderr.read()
             process.wait()
             took = time.perf_counter() - begun
-            print(f"  SIGTERM to exit: {took:.2f} s, tracebacks: {err.count('Traceback')}")
-            for text in err.splitlines()[:6]:
-                print("   ", text[:160])
+            log.seek(0)
+            err = log.read()
+            print(
+                f"  SIGTERM to exit: {took:.2f} s; log: {len(err.splitlines())} lines, "
+                f"{err.count('Traceback')} tracebacks",
+                flush=True,
+            )
 
 
 def some_boards(count: int) -> list[Board]:
