@@ -9,11 +9,11 @@ from game2048.direction import Direction
 from scraper.page import Ply, Reading, Slid, Unexplained
 
 STALLED_TURNS = 4
-"""So many turns in a row may pass in which the page does something, and the board does not move."""
+"""How many turns in a row may pass in which the page reacts and the board does not move."""
 STALLED_TURNS_AT_WIN = 2
-"""So many where the page says that the game is won: it was asked to continue between them."""
+"""The same where the page says that the game is won; it is asked to continue between turns."""
 STALLED_S = 90.0
-"""So long a page may take no move."""
+"""How many seconds a page may take no move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Made:
 
     Attributes:
         ply: the move.
-        outcome: what came of it.
-        score: of the game before it, as far as is known.
+        outcome: what the page did.
+        score: of the game before the move.
     """
 
     ply: Ply
@@ -38,11 +38,11 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """An attempt at which the page did nothing, however often the moves were tried.
+    """An attempt at which the page did nothing, although the moves were tried repeatedly.
 
     Attributes:
         reading: what the page shows now.
-        directions: what was tried.
+        directions: the moves that were tried.
     """
 
     reading: Reading
@@ -51,7 +51,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Overtaken:
-    """An attempt at which the page did something else: a message came up, or another board.
+    """An attempt at which the page did something else: it showed a message or another board.
 
     Attributes:
         reading: what the page shows now.
@@ -61,11 +61,11 @@ class Overtaken:
 
 
 class Stall:
-    """For how long the board has not moved.
+    """How long the board has not moved.
 
     Attributes:
         turns: how many turns have passed without a move.
-        won: whether the page has shown a win meanwhile.
+        won: whether the page has shown a win since then.
     """
 
     def __init__(self) -> None:
@@ -79,10 +79,10 @@ class Stall:
 
     @property
     def is_late(self) -> bool:
-        """Whether that takes too long."""
+        """Whether the board has not moved for too long."""
         return time.monotonic() - self._since > STALLED_S
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether the page is not going to take a move any more."""
+        """Whether the page will take no more moves."""
         return self.is_late or self.turns >= (STALLED_TURNS_AT_WIN if self.won else STALLED_TURNS)

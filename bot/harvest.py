@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from bot.client import client_for
 from bot.options import rate_for
 from bot.own_server import OwnServer
+from bot.page_errors import naming_page
 from bot.player import GamePlayer
 from bot.progress import Goal, Progress
 from bot.rate_limit import RateLimit
@@ -37,7 +38,7 @@ from scraper.page import GamePage
 logger = logging.getLogger(__name__)
 
 FAULTS = 3
-"""How often in a row a page may fail before it is given up."""
+"""How often in a row a page may fail before the harvest gives it up."""
 
 JOURNALS_SUFFIX = ".journals"
 
@@ -46,10 +47,10 @@ OpenSolver = Callable[[], AbstractAsyncContextManager[tuple[Solver, Callable[[Bo
 
 
 class Archive:
-    """The dataset, and the journals of the games that are on their way into it.
+    """Write games into a dataset, and keep their journals until it is finished.
 
-    Until the dataset is finished, games lie in the folder of the journals too (``NAME.journals``): so none is
-    lost between its last move and the dataset, and its ``id`` keeps it from being added twice.
+    Until the dataset is finished, its games are in the folder of the journals too (``NAME.journals``), so
+    that a kill loses none. The ``id`` of a game keeps it from being added twice.
 
     Args:
         dataset: where the games go.
@@ -64,7 +65,7 @@ class Archive:
         self.finished = 0
 
     def take_stock(self) -> None:
-        """Count the games that are there, and add those that a killed program left in its journals."""
+        """Count the games of the dataset, and add those that a killed program left in its journals."""
         for game in self._dataset.games():
             self._count(game.info.id, game.info.outcome)
             self._tally.add(game)
@@ -103,8 +104,8 @@ class PageRecord:
     Attributes:
         games: played to their end.
         under_way: begun and not ended.
-        faults: in a row.
-        fault: the last one.
+        faults: failures in a row.
+        fault: the last failure.
     """
 
     games: int = 0
@@ -140,7 +141,7 @@ class Harvest:
     Attributes:
         pages: by url, how it went so far.
         archive: where the games go.
-        games: how many there are to be in the end.
+        games: how many the dataset holds at the end.
         tabs: played at a time.
         goal: when to stop a game.
         rate: moves a second on each host; ``None`` for a gentle one, 0 for no limit.
@@ -166,7 +167,7 @@ class Harvest:
     _rates: dict[str, RateLimit] = field(default_factory=dict)
 
     async def run(self) -> None:
-        """Play what is missing.
+        """Play the missing games.
 
         Raises:
             PageError: every page was given up.
@@ -182,23 +183,24 @@ class Harvest:
         if self.archive.finished < self.games:
             faults = "; ".join(f"{url}: {page.fault}" for url, page in self.pages.items())
             raise PageError(
-                f"every page was given up after {self.archive.finished} of {self.games} games: {faults}"
+                f"every page failed after {self.archive.finished} of {self.games} games: {faults}"
             )
 
     async def _tab(self) -> None:
-        """Play one game after another, for as long as some are missing."""
+        """Play one game after another until there are enough."""
         async with self.open_solver() as (solver, name_for):
             while (url := await self._next_page()) is not None:
                 page = self.pages[url]
                 try:
-                    await self._game(url, solver, name_for)
+                    with naming_page(url):
+                        await self._game(url, solver, name_for)
                     page.games += 1
                     page.faults = 0
                 except (PageError, SolverRefusedError) as error:
                     page.faults += 1
                     page.fault = str(error)
-                    told = "giving it up" if page.given_up else "trying again"
-                    logger.warning("%s failed (%s); %s", url, error, told)
+                    next_step = "giving it up" if page.given_up else "trying again"
+                    logger.warning("%s failed (%s); %s", url, error, next_step)
                 finally:
                     page.under_way -= 1
                     async with self._changed:
@@ -218,7 +220,7 @@ class Harvest:
                     url = min(left, key=lambda url: left[url].games + left[url].under_way)
                     left[url].under_way += 1
                     return url
-                await self._changed.wait()  # whether the games under way come to an end
+                await self._changed.wait()  # until a game ends
 
     async def _game(self, url: str, solver: Solver, name_for: Callable[[Board], str]) -> None:
         """Play one game in a new tab."""
@@ -242,7 +244,7 @@ class Harvest:
                     self.archive.add(player.record)
                     self.done(url, player.record)
             if player.record is None:
-                raise PageError(f"not one move was made on {url}: the game was over, or its goal reached")
+                raise PageError(f"{url} took no move: the game was over, or its goal was reached", url=url)
 
     def _rate_of(self, url: str) -> RateLimit:
         host = urlsplit(url).netloc
@@ -290,20 +292,21 @@ async def real_tabs_and_solvers(options: TabOptions) -> AsyncIterator[tuple[Open
 
 
 def prepare_journals(path: Path, mode: Mode) -> None:
-    """See to the journals that an earlier harvest of a dataset left: they are its to go on with, or dropped.
+    """Keep, remove or refuse the journals of an earlier harvest, as ``mode`` says.
 
     Raises:
-        RecordError: they are there and belong to no dataset that is gone on with, or cannot be removed.
+        RecordError: there are journals and ``mode`` is ``new``, or they cannot be removed.
     """
     folder = path.with_name(path.name + JOURNALS_SUFFIX)
     if mode == "resume" or not folder.exists():
         return
     if mode == "new":
         raise RecordError(
-            f"{folder} has games of a harvest that was broken off: expected --resume to go on with it, "
-            "or --force to drop it"
+            f"{folder} has games of an interrupted harvest; try --resume to continue it, "
+            "or --force to drop them",
+            path=folder,
         )
     try:
         shutil.rmtree(folder)
     except OSError as error:
-        raise RecordError(f"{folder} cannot be removed: {error.strerror or error}") from error
+        raise RecordError(f"{folder} cannot be removed: {error.strerror or error}", path=folder) from error

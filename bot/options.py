@@ -1,4 +1,4 @@
-"""What a run of games is told, and what it gives back. Light: no browser driver, no Pillow."""
+"""Options of a run of games, and the summary of a game. Loads no browser driver and no Pillow."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from recordings.record import GameRecord
 from scraper.chromium.launch import BrowserOptions
 
 SITE_MOVES_PER_SECOND = 20.0
-"""The rate on pages of other machines where none is asked for; on this machine there is no limit."""
+"""Moves a second on pages of other machines, unless the user gives a rate; pages here have no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayOptions:
-    """All that a run of games is told.
+    """Options of a run of games on one page.
 
     Attributes:
         url: the page.
@@ -29,9 +29,9 @@ class PlayOptions:
         solver: what chooses.
         browser: what opens the page.
         gif: how GIFs are drawn; ``None`` for none.
-        new_game: begin anew where the page shows a game that was begun before.
+        new_game: begin a new game even if the page shows one that has begun.
         site: a site profile.
-        report: where to put what was seen if the page cannot be played.
+        report: folder for what the page showed, if it cannot be played.
         gif_from_page: whether the frames of GIFs are pictures of the page; else they are drawn.
     """
 
@@ -56,7 +56,7 @@ class GameSummary:
         record: its record.
         seconds: from the first question to the last confirmation.
         gif: where its GIF is, if one was drawn.
-        gif_fault: why a GIF could not be written; the record of the game is complete nevertheless.
+        gif_fault: why the GIF could not be written; the record is complete without it.
     """
 
     record: GameRecord
@@ -66,7 +66,12 @@ class GameSummary:
 
 
 def rate_for(url: str, asked: float | None) -> float | None:
-    """Moves a second on a page: as asked (0 for no limit), else gentle with machines that are not ours."""
+    """Return the moves a second for a page; ``None`` for no limit.
+
+    Args:
+        url: address of the page.
+        asked: what the user asked for, 0 for no limit; ``None`` for the default.
+    """
     if asked is not None:
         return asked or None
     parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""Games on one page: the browser, the solver server and the folder of recordings around `player`."""
+"""Play games on one page: start browser and solver server, and record each game."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from bot.client import SolverClient, client_for
 from bot.options import GameSummary, PlayOptions, SolverOptions
 from bot.own_server import OwnServer
+from bot.page_errors import naming_page
 from bot.player import GamePlayer, KeyIgnoredError
 from bot.progress import Progress
 from bot.variant_search import Solver
@@ -73,10 +74,10 @@ class PageRun:
                 reading = await page.open(options.url)
             _check_size(hello, options.solver, reading.board)
             for number in range(options.games):
-                for anew in (False, True):
+                for reload in (False, True):
                     begun_before = reading.board.max_tile > 4 or reading.status is not Status.PLAYING
-                    if anew or number or not reading.legal or (options.new_game and begun_before):
-                        reading = await page.new_game(anew=anew)
+                    if reload or number or not reading.legal or (options.new_game and begun_before):
+                        reading = await page.new_game(anew=reload)
                     solver = options.solver.described(hello, reading.board)
                     journal = GameJournal.create(options.out, source=options.url, solver=solver)
                     player = GamePlayer(page, _asking(client, options.solver), journal, options.goal)
@@ -85,9 +86,9 @@ class PageRun:
                             async for progress in moves:
                                 yield progress
                     except KeyIgnoredError:
-                        if anew or not number or player.record is not None:
+                        if reload or not number or player.record is not None:
                             raise
-                        logger.warning("the new game takes no move: loading the page anew")
+                        logger.warning("the new game takes no move; loading the page again")
                         continue
                     break
                 if player.record is not None:
@@ -130,6 +131,7 @@ async def _picture(page: LivePage, pictures: PagePictures, moves: int | None) ->
 async def _opened(options: PlayOptions) -> AsyncIterator[tuple[SolverClient, LivePage]]:
     """A solver and a browser, started side by side."""
     async with contextlib.AsyncExitStack() as stack:
+        stack.enter_context(naming_page(options.url))
 
         async def solver() -> SolverClient:
             if options.solver.server is not None:
@@ -151,7 +153,7 @@ async def _opened(options: PlayOptions) -> AsyncIterator[tuple[SolverClient, Liv
 
 @contextlib.asynccontextmanager
 async def warming_up(solver: Solver | None) -> AsyncIterator[None]:
-    """Have a solver load its data meanwhile; its first answer takes up to seconds."""
+    """Let a solver load its data while the block runs; its first answer takes up to seconds."""
 
     async def ask(solver: Solver) -> None:
         with contextlib.suppress(SolverError):  # the first real question raises it
@@ -169,10 +171,10 @@ async def warming_up(solver: Solver | None) -> AsyncIterator[None]:
 
 
 def _check_size(hello: Hello, solver: SolverOptions, board: Board) -> None:
-    """Tell at once if the engine does not play boards of this size.
+    """Check that the engine plays boards of this size.
 
     Raises:
-        SolverError: it does not.
+        SolverError: the engine does not play them.
     """
     name = solver.engine or hello.engine_for(board.rows, board.columns)
     size = f"{board.rows}x{board.columns}"
@@ -180,7 +182,7 @@ def _check_size(hello: Hello, solver: SolverOptions, board: Board) -> None:
         if info.name == name and not info.plays(board.rows, board.columns):
             fitting = [e.name for e in hello.engines if e.plays(board.rows, board.columns)]
             raise SolverError(
-                f"engine {name!r} does not play boards of {size}, as this page has: "
+                f"engine {name!r} does not play the {size} boards of this page; "
                 f"expected one of {', '.join(fitting) or 'none; another server may'}"
             )
 

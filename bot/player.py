@@ -22,25 +22,25 @@ from scraper.page import Deviation, GamePage, Reading, Slid, Status, Unchanged, 
 logger = logging.getLogger(__name__)
 
 PRESSES = 16
-"""How often a move is tried before the page is said not to react."""
+"""How often a move is tried before the player says that the page does not react."""
 UNEXPLAINED = 20
-"""How many boards in a row may defy the rules before the page is given up."""
+"""After this many boards in a row that break the rules, the player gives the page up."""
 STUBBORN_PRESSES = (PRESSES, 2, 1, 1)
-"""The same for a direction that did nothing so many times where another one moved the board; then none."""
+"""The same for a direction that did nothing 0, 1, 2 or 3 times where another one moved the board."""
 FRUITLESS = 2
-"""So many directions are tried on a page that has never moved."""
+"""How many directions are tried on a page that has never moved."""
 FEW_MOVES = 8
-"""A page that is refused after so few moves leaves no record."""
+"""A page that is refused after this many moves or fewer leaves no record."""
 LEAST_LAST_TILE = 32
-"""The smallest tile at which pages are believed to end the game."""
+"""The smallest tile at which the player believes that a page ends the game."""
 
 
 class KeyIgnoredError(PageError):
-    """A key that should have moved the board did nothing, however often it was pressed."""
+    """A key that should move the board did nothing, even when it was pressed many times."""
 
 
 class OtherGameError(PageError):
-    """The page plays another game: too many boards in a row defy the rules of 2048."""
+    """The page plays another game: too many boards in a row break the rules of 2048."""
 
 
 class GamePlayer:
@@ -77,8 +77,8 @@ class GamePlayer:
     async def play(self, reading: Reading) -> AsyncGenerator[Progress, None]:
         """Play until the game is over, the goal is reached, or something breaks.
 
-        However it ends (a lost page, a lost solver, Ctrl-C, a consumer that stops early), the moves made are
-        recorded first; what broke it is raised after. A consumer that may stop early closes the generator
+        However the game ends (a lost page, a lost solver, Ctrl-C, a consumer that stops early), it records
+        the moves first, and then raises the error. A consumer that may stop early closes the generator
         (`contextlib.aclosing`). Nothing is recorded of a page that turns out to be another game, or that
         takes no move any more after `FEW_MOVES` or fewer: those boards may have been read wrong.
 
@@ -122,7 +122,7 @@ class GamePlayer:
             self.record = self._finish(outcome or "interrupted")
 
     def _why_over(self) -> Outcome | None:
-        """How the game has ended; ``None`` while it goes on."""
+        """Return how the game has ended; ``None`` while it continues."""
         reading = self._reading
         if not reading.legal:
             return "game_over"
@@ -136,7 +136,7 @@ class GamePlayer:
         return None
 
     async def _turn(self) -> Made | Ignored | Overtaken | None:
-        """Make one move; ``None`` where there is none to make."""
+        """Make one move; return ``None`` where no move is legal."""
         if self._reading.status is Status.WON:
             await self._continue_after_win()
         reading = self._reading
@@ -229,7 +229,7 @@ class GamePlayer:
         )
 
     async def _continue_after_win(self) -> None:
-        """Let the page continue after a win. Most pages without a button for that take keys all the same."""
+        """Ask the page to continue after a win. Most pages without such a button still take keys."""
         self._stall.won = True
         if self._asked_to_continue and not self._stall.turns:
             return
@@ -277,7 +277,7 @@ class GamePlayer:
         self._defiant += 1
         if self._defiant >= UNEXPLAINED:
             raise OtherGameError(
-                f"the page does not play 2048: {UNEXPLAINED} boards in a row defy its rules; {why}",
+                f"the page does not play 2048: {UNEXPLAINED} boards in a row break its rules; {why}",
                 url=self._page.url,
                 reader=self._reading.reader,
             )

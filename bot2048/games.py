@@ -95,7 +95,7 @@ class PlayedGame(Game):
     Attributes:
         seconds: from the first question to the last confirmed move.
         gif_path: where its GIF is; ``None`` if none was written.
-        gif_fault: why a GIF could not be written; the record of the game is complete nevertheless.
+        gif_fault: why the GIF could not be written; the record is complete without it.
     """
 
     seconds: float = 0.0

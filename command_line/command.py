@@ -38,7 +38,7 @@ class Command(click.Command):
         return _rich_help(self, ctx) if _rich_is_wanted() else super().get_help(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, each section by itself."""
+        """Write the options, one section after another."""
         for title, parameters in sections_of(self, ctx).items():
             lines = [line for each in parameters if (line := each.get_help_record(ctx)) is not None]
             if lines:

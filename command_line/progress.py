@@ -28,7 +28,7 @@ def progress_bar(
     """Return a progress bar. Where standard error is not a terminal, it is written every few seconds.
 
     Args:
-        description: what goes on.
+        description: what the command does.
         unit: what is counted, as ``games``.
         total: how many there are in the end, where that is known.
         initial: how many there are already.

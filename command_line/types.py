@@ -54,7 +54,7 @@ class TileType(_Number):
 
 
 class TilesType(_Numbers):
-    """Face values parted by commas, as a tuple of exponents."""
+    """Face values separated by commas, as a tuple of exponents."""
 
     name = "tile,…"
 

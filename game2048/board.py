@@ -11,7 +11,7 @@ from game2048.line import slide_line
 from game2048.size import Size
 
 MAX_EXPONENT = 63
-"""The largest exponent that a `Board` can hold. What comes from outside is held to `highest_exponent`."""
+"""The largest exponent that a `Board` can hold. Boards from outside may hold `highest_exponent` at most."""
 
 
 def highest_exponent(rows: int, columns: int) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 _ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n      .*)*)", re.MULTILINE)
 
 
-def summary_of(kind: type) -> str:
+def summary_of_type(kind: type) -> str:
     """Return the first line of a type's docstring."""
     return (inspect.getdoc(kind) or "").split("\n")[0].replace("``", "`")
 

@@ -6,6 +6,9 @@ import ipaddress
 
 from game2048.errors import WireError
 
+MIN_TOKEN_LENGTH = 16
+"""The fewest characters of an access token, so that nobody guesses it."""
+
 
 def authorization(token: str) -> str:
     """The value of the ``Authorization`` header that carries a token.

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from game2048.field_docs import field_docs, summary_of
+from game2048.field_docs import field_docs, summary_of_type
 from game2048.wire import (
     Cancel,
     Choose,
@@ -35,7 +35,7 @@ def protocol_schema() -> dict[str, Any]:
     _, parts = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
     for kind in (*kinds, EngineInfo):
         part = parts[kind.__name__]
-        part["description"] = summary_of(kind)
+        part["description"] = summary_of_type(kind)
         for name, meaning in field_docs(kind).items():
             part["properties"][name]["description"] = meaning
     sides = {

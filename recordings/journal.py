@@ -125,7 +125,8 @@ class GameJournal:
         if self._size > MAX_LINE_BYTES - _ROOM_FOR_TOTALS:
             raise RecordError(
                 f"the game is too long for one record ({self.lines} moves): finish it as stopped; "
-                "--max-moves ends games earlier"
+                "--max-moves ends games earlier",
+                path=self.path,
             )
         self._write(Move.of(board, direction, counted))
         self._last = (board, direction, counted)
@@ -158,9 +159,13 @@ class GameJournal:
         try:
             contents = JournalContents.read(self.path, check_boards=False)
         except OSError as error:
-            raise RecordError(f"the journal {self.path} cannot be read: {error.strerror or error}") from error
+            raise RecordError(
+                f"the journal {self.path} cannot be read: {error.strerror or error}", path=self.path
+            ) from error
         if contents.end is None:
-            raise RecordError(f"the journal {self.path} was changed by another program: left as it is")
+            raise RecordError(
+                f"another program changed the journal {self.path}; it is left as it is", path=self.path
+            )
         record = contents.record()
         append_record(self.folder / GAMES_FILE, record, once=tried_before)
         self.discard()
@@ -187,7 +192,9 @@ class GameJournal:
         """Return the score shown at ``board``, or else the one counted on from the last journaled move."""
         if shown is not None:
             if not 0 <= shown <= MAX_RECORDED_SCORE:
-                raise RecordError(f"score {shown} cannot be recorded; expected 0 to {MAX_RECORDED_SCORE}")
+                raise RecordError(
+                    f"score {shown} cannot be recorded; expected 0 to {MAX_RECORDED_SCORE}", path=self.path
+                )
             return shown
         if self._last is None:
             return 0
@@ -201,7 +208,9 @@ class GameJournal:
         except OSError as error:
             raise _unwritable(self.path, error) from error
         except (OverflowError, UnicodeEncodeError) as error:
-            raise RecordError(f"the journal {self.path} cannot hold this as JSON: {error}") from error
+            raise RecordError(
+                f"the journal {self.path} cannot hold this as JSON: {error}", path=self.path
+            ) from error
         self._size += len(data)
 
 

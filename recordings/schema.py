@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from game2048.field_docs import field_docs, summary_of
+from game2048.field_docs import field_docs, summary_of_type
 from recordings.record import GameInfo, GameRecord, Move
 
 
@@ -17,7 +17,7 @@ def record_schema() -> dict[str, Any]:
     for kind, bases in ((GameRecord, (GameInfo, GameRecord)), (Move, (Move,))):
         part = parts[kind.__name__]
         names = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
-        part["description"] = summary_of(kind)
+        part["description"] = summary_of_type(kind)
         for base in bases:
             for name, meaning in field_docs(base, names).items():
                 part["properties"][names[name]]["description"] = meaning

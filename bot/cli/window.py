@@ -18,7 +18,7 @@ from command_line.types import SizeType
 from game2048.size import STANDARD_SIZE, Size
 from game2048.solver_options import SolverOptions
 
-MISSING = "the window needs pygame-ce; install it by: pip install 'bot2048[window]'"
+PYGAME_MISSING = "the window needs pygame-ce; install it by: pip install 'bot2048[window]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def window(shown: WindowOptions, solver: SolverOptions) -> None:
     try:
         import pygame
     except ImportError as error:
-        raise FailureError(MISSING) from error
+        raise FailureError(PYGAME_MISSING) from error
     from bot.window.app import WindowApp, open_window
     from bot.window.game_recorder import GameRecorder
     from bot.window.solver_thread import SolverThread

@@ -17,9 +17,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.dashboard.faults import DashboardError
-from game2048.net import authorization, is_loopback
+from game2048.net import MIN_TOKEN_LENGTH, authorization, is_loopback
 
-_MIN_TOKEN_LENGTH = 16
 COOKIE = "bot2048-dashboard"
 
 _LONGEST_TOKEN_FILE = 4096
@@ -59,9 +58,9 @@ class AccessRules:
                 f"other machines reach the address {host}; expected a token; "
                 "give --token-file FILE, or leave --host out"
             )
-        if token is not None and len(token) < _MIN_TOKEN_LENGTH:
+        if token is not None and len(token) < MIN_TOKEN_LENGTH:
             raise DashboardError(
-                f"the token has {len(token)} characters; expected at least {_MIN_TOKEN_LENGTH}; "
+                f"the token has {len(token)} characters; expected at least {MIN_TOKEN_LENGTH}; "
                 "make one with `python -c 'import secrets; print(secrets.token_urlsafe())'`"
             )
         self._bearer = None if token is None else authorization(token)

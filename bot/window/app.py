@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 import pygame
 
 from bot.window import look
-from bot.window.desktop_game import DesktopGame, Turn
+from bot.window.desktop_game import DesktopGame, WindowTurn
 from bot.window.game_recorder import GameRecorder
-from bot.window.scene import Scene, Status
+from bot.window.scene import Scene, WindowStatus
 from bot.window.solver_thread import Choice, SolverThread
 from game2048.direction import Direction
 from game2048.errors import RecordError
 from game2048.size import Size
 
 FRAMES_PER_SECOND = 60
-SPEEDS = (1, 2, 4, 8, 15, 30, 60, None)
+WINDOW_SPEEDS = (1, 2, 4, 8, 15, 30, 60, None)
 """Moves a second of the engine; ``None`` for as many as it makes."""
 START_SPEED = 3
 _LONGEST_ANIMATION = 0.2
@@ -111,7 +111,7 @@ class WindowApp:
         self._is_asked = False
         self._one_move = False
         self._recorded = False
-        self._shown: Turn | None = None
+        self._shown: WindowTurn | None = None
         self._shown_at = self._next_turn = 0.0
         self._running = True
 
@@ -139,7 +139,7 @@ class WindowApp:
         elif key == pygame.K_r:
             self._restart()
         elif key in (pygame.K_PLUS, pygame.K_EQUALS, pygame.K_KP_PLUS):
-            self._speed = min(len(SPEEDS) - 1, self._speed + 1)
+            self._speed = min(len(WINDOW_SPEEDS) - 1, self._speed + 1)
         elif key in (pygame.K_MINUS, pygame.K_KP_MINUS):
             self._speed = max(0, self._speed - 1)
         elif key in (pygame.K_ESCAPE, pygame.K_q):
@@ -236,7 +236,7 @@ class WindowApp:
     @property
     def _interval(self) -> float:
         """Seconds between two moves of the engine."""
-        speed = SPEEDS[self._speed]
+        speed = WINDOW_SPEEDS[self._speed]
         return 0.0 if speed is None else 1 / speed
 
     # -- frames -------------------------------------------------------------------------------------------
@@ -261,8 +261,8 @@ class WindowApp:
             self.measured.seconds = time.monotonic() - began
 
     def _draw(self, screen: pygame.Surface) -> None:
-        speed = SPEEDS[self._speed]
-        status = Status(
+        speed = WINDOW_SPEEDS[self._speed]
+        status = WindowStatus(
             best=self._best,
             auto=self.auto,
             speed="full speed" if speed is None else f"{speed} moves/s",

@@ -11,7 +11,7 @@ from game2048.spawn import Spawner
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class WindowTurn:
     """A move that was made.
 
     Attributes:
@@ -67,7 +67,7 @@ class DesktopGame:
         self._spawner = Spawner(self.seed, self.number)
         self.board = self._spawner.start(*self._size)
         self.score = 0
-        self.turns: list[Turn] = []
+        self.turns: list[WindowTurn] = []
         self.undos = 0
 
     @property
@@ -75,13 +75,13 @@ class DesktopGame:
         """How many moves led here."""
         return len(self.turns)
 
-    def move(self, direction: Direction, *, by_engine: bool) -> Turn | None:
+    def move(self, direction: Direction, *, by_engine: bool) -> WindowTurn | None:
         """Slide the tiles and let one spawn; return ``None`` where nothing would move."""
         slide = self.board.slide(direction)
         if not slide.moved:
             return None
         after = self._spawner.spawn(slide.afterstate)
-        turn = Turn(self.board, direction, slide.afterstate, after, self.score, slide.reward, by_engine)
+        turn = WindowTurn(self.board, direction, slide.afterstate, after, self.score, slide.reward, by_engine)
         self.turns.append(turn)
         self.board = after
         self.score += slide.reward

@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 
 from bot.options import GameSummary
-from bot.window.desktop_game import DesktopGame, Turn
+from bot.window.desktop_game import DesktopGame, WindowTurn
 from recordings.journal import GameJournal
 from recordings.record import GameRecord, Outcome
 
-SOURCE = "window"
+WINDOW_SOURCE = "window"
 PERSON = "person"
 
 
@@ -83,14 +83,14 @@ class GameRecorder:
             self._began = time.monotonic()
         self._by_engine = {turn.by_engine for turn in game.turns}
         players = [self._engine] * (True in self._by_engine) + [PERSON] * (False in self._by_engine)
-        self._journal = GameJournal.create(self.folder, source=SOURCE, solver=" and ".join(players))
+        self._journal = GameJournal.create(self.folder, source=WINDOW_SOURCE, solver=" and ".join(players))
         self._version = _version_of(game)
         for turn in game.turns:
             self._append(turn)
         if old is not None:  # only now is the game on disk again
             old.discard()
 
-    def _append(self, turn: Turn) -> None:
+    def _append(self, turn: WindowTurn) -> None:
         assert self._journal is not None
         self._journal.append(turn.before, turn.direction, turn.score)
 

@@ -17,7 +17,7 @@ BACKGROUND = pygame.Color("#faf8ef")
 BOARD = pygame.Color(f"#{BOARD_HEX}")
 DARK = pygame.Color(f"#{DARK_TEXT_HEX}")
 LIGHT = pygame.Color(f"#{LIGHT_TEXT_HEX}")
-MARKED = pygame.Color("#2e6f40")
+HIGHLIGHT = pygame.Color("#2e6f40")
 ALARM = pygame.Color("#a12b1d")
 VEIL = pygame.Color(250, 248, 239, 190)
 
@@ -38,7 +38,7 @@ def forget_fonts() -> None:
     _FONTS.clear()
 
 
-class Tiles:
+class TileSprites:
     """Pictures of tiles.
 
     Args:

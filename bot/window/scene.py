@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pygame
 
 from bot.window import look
-from bot.window.desktop_game import DesktopGame, Turn
+from bot.window.desktop_game import DesktopGame, WindowTurn
 from bot.window.solver_thread import Choice
 from game2048.classic_look import GAP_SHARE
 from game2048.direction import DIRECTIONS, Direction
@@ -22,7 +22,7 @@ _KEYS = ("arrows: move", "A: engine on, off", "S: one engine move", "U: undo", "
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class WindowStatus:
     """What stands around the board.
 
     Attributes:
@@ -53,10 +53,15 @@ class Scene:
 
     def __init__(self, size: Size) -> None:
         self._size = size
-        self._tiles = look.Tiles(1)
+        self._tiles = look.TileSprites(1)
 
     def draw(
-        self, screen: pygame.Surface, game: DesktopGame, status: Status, turn: Turn | None, progress: float
+        self,
+        screen: pygame.Surface,
+        game: DesktopGame,
+        status: WindowStatus,
+        turn: WindowTurn | None,
+        progress: float,
     ) -> None:
         """Draw everything.
 
@@ -95,7 +100,7 @@ class Scene:
         steps = 1 + GAP_SHARE
         side = max(4, int(min(area.width / (columns * steps + 0.2), area.height / (rows * steps + 0.2))))
         if side != self._tiles.side:
-            self._tiles = look.Tiles(side)
+            self._tiles = look.TileSprites(side)
         gap = self._tiles.gap
         board = pygame.Rect(0, 0, columns * (side + gap) + gap, rows * (side + gap) + gap)
         board.midtop = area.midtop
@@ -118,7 +123,7 @@ class Scene:
         )
         screen.blit(picture, picture.get_rect(center=(round(centre[0]), round(centre[1]))))
 
-    def _moving(self, screen: pygame.Surface, board: pygame.Rect, turn: Turn, progress: float) -> None:
+    def _moving(self, screen: pygame.Surface, board: pygame.Rect, turn: WindowTurn, progress: float) -> None:
         """Draw a move that is under way."""
         columns = self._size.columns
         slid = _eased(min(1.0, progress / _SLIDE_SHARE))
@@ -143,7 +148,7 @@ class Scene:
         self._put(screen, board, turn.after.cells[cell], *divmod(cell, columns), grown)
 
     def _header(
-        self, screen: pygame.Surface, area: pygame.Rect, game: DesktopGame, status: Status, unit: int
+        self, screen: pygame.Surface, area: pygame.Rect, game: DesktopGame, status: WindowStatus, unit: int
     ) -> None:
         _text(screen, "2048", (area.left, area.centery), unit * 3, look.DARK, anchor="midleft")
         values = (("MOVES", game.moves), ("SCORE", game.score), ("BEST", status.best))
@@ -162,7 +167,7 @@ class Scene:
                 anchor="center",
             )
 
-    def _footer(self, screen: pygame.Surface, area: pygame.Rect, status: Status, unit: int) -> None:
+    def _footer(self, screen: pygame.Surface, area: pygame.Rect, status: WindowStatus, unit: int) -> None:
         line = round(unit * 1.35)
         y = area.top
         state = f"engine {'ON' if status.auto else 'off'}, {status.speed}"
@@ -170,7 +175,7 @@ class Scene:
             choice = status.choice
             state += f", {choice.engine}: {status.decision_ms:.2f} ms a decision, "
             state += f"depth {choice.depth}" if choice.found_by == "search" else f"by {choice.found_by}"
-        colour = look.MARKED if status.auto else look.DARK
+        colour = look.HIGHLIGHT if status.auto else look.DARK
         _text(screen, state, (area.left, y), line, colour, room=area.width)
         y += line
         if status.choice is not None and status.choice.values:
@@ -189,7 +194,7 @@ class Scene:
         width = area.width / len(DIRECTIONS)
         for place, direction in enumerate(DIRECTIONS):
             words = f"{direction} {_compared(choice, direction)}"
-            colour = look.MARKED if direction is choice.direction else look.DARK
+            colour = look.HIGHLIGHT if direction is choice.direction else look.DARK
             spot = (area.left + place * width, area.top)
             _text(screen, words, spot, round(unit * 1.3), colour, room=width - unit / 2)
 

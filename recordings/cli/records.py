@@ -135,8 +135,9 @@ def _games_file(path: Path) -> Path:
     file = path / GAMES_FILE
     if not file.exists():
         raise RecordError(
-            f"{path} has no {GAMES_FILE}: expected a run folder; `bot2048 records recover {path}` makes one "
-            "where a killed program left journals"
+            f"{path} has no {GAMES_FILE}; expected a run folder; if a killed program left journals there, "
+            f"try `bot2048 records recover {path}`",
+            path=file,
         )
     return file
 

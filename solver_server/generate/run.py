@@ -85,8 +85,9 @@ def take_stock(dataset: GrowingDataset, plan: Plan, tally: GameTally, *, others:
             first = game.info.game_number + 1
         elif not others:
             raise RecordError(
-                f"game {number} of {dataset.path} is of another run ({difference}): "
-                "expected the same options to go on with it; --append adds to games of other runs"
+                f"game {number} of {dataset.path} is of another run ({difference}); "
+                "expected the same options; try --append to add to games of other runs",
+                path=dataset.path,
             )
         tally.add(game)
     return first

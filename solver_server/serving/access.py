@@ -14,9 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 from websockets.datastructures import Headers
 
 from game2048.errors import SolverError
-from game2048.net import authorization, is_loopback
-
-MIN_TOKEN_LENGTH = 16
+from game2048.net import MIN_TOKEN_LENGTH, authorization, is_loopback
 
 SUBPROTOCOL = "bot2048"
 """What a page offers beside its token, and what the server then agrees to."""

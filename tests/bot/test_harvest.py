@@ -212,7 +212,7 @@ async def test_a_page_whose_boards_the_engine_refuses_is_given_up(tmp_path: Path
 
 async def test_a_page_on_which_no_move_is_made_does_not_go_on_for_ever(tmp_path: Path) -> None:
     field = Field(tmp_path / "games.jsonl", GOOD, goal=Goal(until_tile=2))
-    with pytest.raises(PageError, match="not one move was made"):
+    with pytest.raises(PageError, match="took no move: the game was over"):
         await field.run()
 
 
@@ -276,7 +276,7 @@ def test_journals_of_another_harvest_are_not_mixed_in(tmp_path: Path) -> None:
     prepare_journals(path, "new")
     GameJournal.create(tmp_path / "games.jsonl.journals", source=GOOD, solver="first").close()
     prepare_journals(path, "resume")
-    with pytest.raises(RecordError, match=r"was broken off: expected --resume .* or --force"):
+    with pytest.raises(RecordError, match=r"an interrupted harvest; try --resume .* or --force"):
         prepare_journals(path, "new")
     prepare_journals(path, "overwrite")
     prepare_journals(path, "new")

@@ -154,7 +154,7 @@ def test_a_new_game_that_takes_no_move_is_begun_by_loading_the_page_anew(tmp_pat
     with npm_pages.serve_folder(PAGES) as url:
         done = run("play", f"{url}ends.html?how=loop&sticky", "--games", "2", *QUICK, "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "loading the page anew" in done.stderr
+    assert "loading the page again" in done.stderr
     games = list(read_records(tmp_path / "games.jsonl"))
     assert [(game.outcome, game.max_tile) for game in games] == [("stopped", 32)] * 2
 

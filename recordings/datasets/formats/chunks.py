@@ -157,7 +157,8 @@ class SpoolWriter:
         """Add a chunk (`encode_chunk`); it survives a kill from now on."""
         if len(message) > _MAX_FRAME:
             raise RecordError(
-                f"{self._path} cannot hold {len(message)} bytes in one piece: expected less than 4 GiB"
+                f"{self._path} cannot hold {len(message)} bytes in one piece; expected less than 4 GiB",
+                path=self._path,
             )
         try:
             write_whole(self._file, _HEAD.pack(len(message), zlib.crc32(message)) + message)

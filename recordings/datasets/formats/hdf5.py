@@ -94,7 +94,7 @@ class Hdf5Writer:
         except OSError as error:
             raise writing.unwritable(self._path, error) from error
         except (OverflowError, UnicodeEncodeError, ValueError) as error:
-            raise RecordError(f"{self._path} cannot hold these games: {error}") from error
+            raise RecordError(f"{self._path} cannot hold these games: {error}", path=self._path) from error
 
     def _add(self, group: str, arrays: dict[str, npt.NDArray[Any]]) -> None:
         place = self._file[group]

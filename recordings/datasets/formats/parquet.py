@@ -132,7 +132,9 @@ class ParquetWriter:
         except OSError as error:
             raise writing.unwritable(self._pair.moves, error) from error
         except (pa.ArrowException, OverflowError) as error:
-            raise RecordError(f"{self._pair.moves} cannot hold these games: {error}") from error
+            raise RecordError(
+                f"{self._pair.moves} cannot hold these games: {error}", path=self._pair.moves
+            ) from error
 
     def close(self) -> None:
         """Finish both files and let them appear."""

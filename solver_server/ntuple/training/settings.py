@@ -9,7 +9,7 @@ import msgspec
 METHODS = ("backward", "tc", "td0")
 
 Positive = Annotated[float, msgspec.Meta(gt=0, le=1e30)]
-Count = Annotated[int, msgspec.Meta(ge=0)]
+_Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,8 +32,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rate: Positive = 1.0
     trace: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5
     initial_value: float = 0.0
-    decay_interval: Count = 0
+    decay_interval: _Count = 0
     decay_factor: Positive = 0.5
-    seed: Count = 0
+    seed: _Count = 0
     threads: int = 1
     starts: str = ""

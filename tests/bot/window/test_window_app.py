@@ -16,7 +16,7 @@ import pygame
 
 from bot.window.app import WindowApp, open_window
 from bot.window.game_recorder import GameRecorder
-from bot.window.scene import Scene, Status
+from bot.window.scene import Scene, WindowStatus
 from bot.window.solver_thread import Choice, SolverThread
 from game2048.board import Board
 from game2048.direction import Direction
@@ -26,7 +26,7 @@ from recordings.jsonl import read_records
 from recordings.replay import verify
 
 QUICK = SolverOptions(engine="fast", depth=1)
-NOTHING = Status(best=0, auto=False, speed="8 moves/s", choice=None, decision_ms=None)
+NOTHING = WindowStatus(best=0, auto=False, speed="8 moves/s", choice=None, decision_ms=None)
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_the_engine_opinion_is_drawn_for_any_values(screen: pygame.Surface) -> N
     for values in ({Direction.UP: 0.0}, {Direction.UP: -1e300, Direction.LEFT: 1e-9}):
         best = max(values, key=lambda d: values[d])
         choice = Choice(app.game.board, best, values, 0.2, 3, "order")
-        status = Status(0, True, "full speed", choice, 0.2, "x" * 400, True)
+        status = WindowStatus(0, True, "full speed", choice, 0.2, "x" * 400, True)
         scene.draw(screen, app.game, NOTHING, None, 1.0)
         blank.blit(screen, (0, 0))
         scene.draw(screen, app.game, status, None, 1.0)
