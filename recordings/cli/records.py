@@ -13,6 +13,7 @@ import msgspec
 
 from command_line.command import Group
 from command_line.progress import progress
+from command_line.tables import on_terminal, show_table
 from game2048.board import Board
 from game2048.errors import RecordError, RulesError
 from recordings.cli import datasets
@@ -24,6 +25,7 @@ from recordings.recovery import recover
 from recordings.replay import Fault, verify
 
 _FILE = click.Path(exists=True, path_type=Path)
+_MOST_ROWS = 1000  # of a table
 
 
 @click.group(cls=Group)
@@ -42,10 +44,16 @@ for _command in datasets.DATASET_COMMANDS:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per game, without its moves.")
 def show_command(files: tuple[Path, ...], as_json: bool) -> None:
-    """Print score, moves and final board of each game."""
+    """Print score, moves and final board of each game; on a terminal, also a table of the games."""
     for file in map(_games_file, files):
+        rows: list[tuple[str, ...]] = []
         for number, record in enumerate(_records(file), 1):
             click.echo(_as_json(file, number, record) if as_json else _as_text(file, number, record))
+            if len(rows) <= _MOST_ROWS:
+                rows.append(_row(number, record))
+        if not as_json and on_terminal() and 1 < len(rows) <= _MOST_ROWS:
+            headings = (">game", ">score", ">tile", ">moves", "end", ">seed", "solver", "time")
+            show_table(headings, rows, title=str(file))
 
 
 @records.command("verify")
@@ -190,6 +198,19 @@ def _as_json(file: Path, number: int, record: GameRecord) -> str:
     summary = msgspec.to_builtins(msgspec.structs.replace(record, moves=[]))
     del summary["moves"]
     return msgspec.json.encode({"file": str(file), "game": number, **summary}).decode()
+
+
+def _row(number: int, record: GameRecord) -> tuple[str, ...]:
+    return (
+        str(number),
+        f"{record.final_score:,}",
+        str(record.max_tile),
+        f"{record.total_moves:,}",
+        (record.outcome or "unknown").replace("_", " "),
+        "" if record.seed is None else str(record.seed),
+        _printable(record.solver),
+        _printable(record.timestamp),
+    )
 
 
 def _as_text(file: Path, number: int, record: GameRecord) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,7 @@ from command_line.command import Command
 from command_line.engine_options import solver_options
 from command_line.gather import gather
 from command_line.progress import progress
+from command_line.tables import on_terminal, show_table
 from game2048.size import Size
 from game2048.solver_options import SolverOptions
 from solver_server.cli.options import (
@@ -23,6 +25,9 @@ from solver_server.cli.options import (
     threads_option,
 )
 from solver_server.engines import ENGINES
+
+if TYPE_CHECKING:  # loads NumPy
+    from solver_server.evaluation.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,4 +97,41 @@ def evaluate_command(options: EvaluatedGames, solver: SolverOptions, as_json: bo
                     game = {"score": result.score, "maxTile": 1 << result.top, "moves": result.moves}
                     click.echo(msgspec.json.encode(game))
         summary = summarize(results, time.perf_counter() - begun, at_once)
-    click.echo(msgspec.json.encode(summary).decode() if as_json or json_lines else as_text(summary))
+    if as_json or json_lines:
+        click.echo(msgspec.json.encode(summary).decode())
+    elif on_terminal():
+        _show(summary)
+    else:
+        click.echo(as_text(summary))
+
+
+def _show(summary: Summary) -> None:
+    """Print the figures as two tables."""
+    show_table(
+        (">games", ">mean", ">± (95 %)", ">median", ">max", ">moves", ">seconds", ">moves/s", ">ms/move"),
+        [
+            (
+                f"{summary.games:,}",
+                f"{summary.mean:,.0f}",
+                f"{summary.ci95:,.0f}",
+                f"{summary.median:,.0f}",
+                f"{summary.max:,}",
+                f"{summary.moves:,}",
+                f"{summary.seconds:,.1f}",
+                f"{summary.moves_per_second:,.0f}",
+                f"{summary.ms_per_move:.4g}",
+            )
+        ],
+    )
+    tiles = sorted({*(t for t, share in summary.reach.items() if share), *summary.max_tile_counts}, key=int)
+    show_table(
+        (">tile", ">games that reached it", ">games that ended with it"),
+        [
+            (
+                tile,
+                f"{summary.reach[tile]:.2%}" if tile in summary.reach else "",
+                f"{summary.max_tile_counts.get(tile, 0):,}",
+            )
+            for tile in tiles
+        ],
+    )

@@ -10,6 +10,7 @@ import click
 
 from command_line.command import Group
 from command_line.progress import advancing, progress
+from command_line.tables import on_terminal, show_table
 
 if TYPE_CHECKING:  # imports numba
     from solver_server.tables.build.builder import EndgameTable
@@ -77,15 +78,22 @@ def list_tables(folder: Path | None) -> None:
     from solver_server.tables.extract import extract_file
 
     where = folder or storage.tables_folder()
+    rows = []
     for path in storage.finished_tables(where):
         header = storage.read_table_header(path)
-        click.echo(
-            f"{header.spec.name:<14} {header.positions:>13,} positions {path.stat().st_size / 1e6:>9,.1f} MB"
-            f"  {header.picture}"
-        )
+        rows.append((header.spec.name, header.positions, "positions", path.stat().st_size, header.picture))
     bundled = extract_file.BUNDLED_EXTRACT
-    count, size = extract_file.read_extract_header(bundled).count, bundled.stat().st_size
-    click.echo(f"{bundled.name:<14} {count:>13,} moves     {size / 1e6:>9,.1f} MB  bundled")
+    count = extract_file.read_extract_header(bundled).count
+    rows.append((bundled.name, count, "moves", bundled.stat().st_size, "bundled"))
+    if on_terminal():
+        cells = [
+            (name, f"{count:,} {unit}", f"{size / 1e6:,.1f} MB", what)
+            for name, count, unit, size, what in rows
+        ]
+        show_table(("table", ">holds", ">size", "formation"), cells)
+        return
+    for name, count, unit, size, what in rows:
+        click.echo(f"{name:<14} {count:>13,} {unit:<9} {size / 1e6:>9,.1f} MB  {what}")
 
 
 @tables.command("verify")

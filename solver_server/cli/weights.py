@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from command_line.command import Group
+from command_line.tables import on_terminal, show_table
 
 _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -31,6 +32,24 @@ def show(file: Path | None) -> None:
     if pattern.stages:
         click.echo(f"stages    from {', '.join(f'{1 << stage}' for stage in pattern.stages)}")
     click.echo(f"source    {pattern.source}")
+    if network.history and on_terminal():
+        show_table(
+            ("method", ">rate", ">λ", ">games", ">moves", ">minutes", ">threads"),
+            [
+                (
+                    phase.method,
+                    f"{phase.rate:g}",
+                    f"{phase.trace:g}",
+                    f"{phase.games:,}",
+                    f"{phase.moves:,}",
+                    f"{phase.seconds / 60:,.0f}",
+                    f"{phase.threads}",
+                )
+                for phase in network.history
+            ],
+            title="trained",
+        )
+        return
     for phase in network.history:
         click.echo(
             f"trained   {phase.method}, rate {phase.rate:g}, λ {phase.trace:g}: {phase.games:,} games, "

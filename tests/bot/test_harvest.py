@@ -196,7 +196,7 @@ async def test_when_every_page_is_given_up_its_games_are_kept_and_the_reason_tol
             raise PageError("the page went away")
 
     field = Field(tmp_path / "games.jsonl", GOOD, games=9, tabs=1, trouble=trouble)
-    with pytest.raises(PageError, match="given up after 2 of 9 games: script:good: the page went away"):
+    with pytest.raises(PageError, match="failed after 2 of 9 games: script:good: the page went away"):
         await field.run()
     assert len(list(read_games(tmp_path / "games.jsonl"))) == 2
 
@@ -210,7 +210,7 @@ async def test_a_page_whose_boards_the_engine_refuses_is_given_up(tmp_path: Path
         await field.run()
 
 
-async def test_a_page_on_which_no_move_is_made_does_not_go_on_for_ever(tmp_path: Path) -> None:
+async def test_a_page_that_takes_no_move_is_given_up(tmp_path: Path) -> None:
     field = Field(tmp_path / "games.jsonl", GOOD, goal=Goal(until_tile=2))
     with pytest.raises(PageError, match="took no move: the game was over"):
         await field.run()
