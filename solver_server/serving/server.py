@@ -127,8 +127,6 @@ class SolverServer:
     ) -> None:
         """Answer what was asked, within the grace, and close every connection (1001, going away)."""
         running = self._listening()
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self._options.stop_grace
         running.server.close(close_connections=False)
         self._admission.stop_waiting()
         requests = {task for task in running.server.handler_tasks if not task.done()}
@@ -144,7 +142,8 @@ class SolverServer:
         await asyncio.gather(*farewells, return_exceptions=True)
         running.warm_up.cancel()
         await asyncio.gather(running.warm_up, return_exceptions=True)
-        self._abandoned = not await running.pool.close(max(end - loop.time(), _CLOSE_SECONDS))
+        # Nobody waits for a search any more; one that loads or compiles cannot be stopped.
+        self._abandoned = not await running.pool.close(_CLOSE_SECONDS)
         self._refusals.close()
 
     async def run_until(self, stop: asyncio.Event) -> None:
