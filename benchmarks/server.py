@@ -249,7 +249,7 @@ LONG = [[2, 2, 64, 8], [8, 4, 64, 32], [8, 16, 2, 2], [32, 2, 4, 4]]
 async def load(url: str, process: psutil.Process, seconds: float, connections: int) -> None:
     """Valid and hostile clients at once; see `benchmarks.crowd`."""
     await warm_up(url, {})
-    crowd: Crowd = await meet(url, process, connections, seconds=seconds)
+    crowd: Crowd = await meet(url, process, connections, seconds=seconds, pause=2.0)
     print(f"{connections} connections, {seconds:g} s: {dict(crowd.counts)}")
     print(
         f"  answers: p50 {crowd.percentile(50):.1f} ms, p99 {crowd.percentile(99):.1f} ms; "
