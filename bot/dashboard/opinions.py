@@ -24,7 +24,6 @@ MAX_SERVERS = 2
 """Servers at a time; each holds its engine's tables in memory."""
 
 OPINION_DEPTH = 12
-MOST_MS = 2000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +114,7 @@ class Opinions:
         """
         async with self._client(choice) as client:
             try:
-                limit = MOST_MS if choice.depth is None else None
-                answer = await client.choose(board, engine=choice.engine, depth=choice.depth, time_ms=limit)
+                answer = await client.choose(board, engine=choice.engine, depth=choice.depth)
             except SolverRefusedError as error:
                 raise DashboardError(str(error)) from error
             except SolverError as error:

@@ -22,7 +22,7 @@ function tile(exponent, columns) {
   const element = document.createElement("div");
   element.className = `tile ${exponent <= DARK_TEXT_EXPONENTS ? "dark-text" : ""}`;
   element.style.background = `var(--tile-${Math.min(exponent, LOOKS)})`;
-  element.style.fontSize = `${Math.min(46, 140 / digits.length) / columns}cqw`;
+  element.style.fontSize = `${Math.min(46, 126 / digits.length) / columns}cqw`;
   element.textContent = digits;
   return element;
 }

@@ -173,7 +173,11 @@ export function makeView(board, curve) {
       const parts = [make("span", { className: "key score" }, "score")];
       if (recorded) parts.push(make("span", { className: "key recorded" }, "recorded value"));
       parts.push(
-        make("span", { className: "key value" }, "V of the best afterstate, each to its own height"),
+        make(
+          "span",
+          { className: "key value" },
+          "V of the best afterstate, or the engine's own value; each curve has its own height",
+        ),
       );
       legend.replaceChildren(...parts);
     },
