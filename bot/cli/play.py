@@ -130,7 +130,7 @@ def play_command(url: str, **given: Any) -> None:
     click.option(
         "--size",
         type=SizeType(),
-        default=STANDARD_SIZE,
+        default=str(STANDARD_SIZE),
         show_default=True,
         help="Size of the board: 4x4, 5, 4x6.",
     ),

@@ -50,7 +50,7 @@ class WindowOptions:
     click.option(
         "--size",
         type=SizeType(),
-        default=STANDARD_SIZE,
+        default=str(STANDARD_SIZE),
         show_default=True,
         help="Size of the board: 4x4, 5, 4x6.",
     ),

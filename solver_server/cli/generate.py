@@ -119,7 +119,7 @@ class DatasetOptions:
         click.option(
             "--board",
             type=SizeType(),
-            default=STANDARD_SIZE,
+            default=str(STANDARD_SIZE),
             show_default=True,
             help="Size of the board.",
         ),

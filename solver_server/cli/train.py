@@ -82,7 +82,7 @@ def _what_is_learned(**given: Any) -> TrainingOptions:
         click.option(
             "--board",
             type=SizeType(),
-            default=STANDARD_SIZE,
+            default=str(STANDARD_SIZE),
             show_default=True,
             help="Size of the board, for a network given as cells.",
         ),

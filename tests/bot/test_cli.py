@@ -44,6 +44,12 @@ def test_every_command_and_option_says_what_it_does(name: str) -> None:
             pending += each.commands.values()
 
 
+@pytest.mark.parametrize("name", ["demo", "window", "generate", "train"])
+def test_the_default_size_is_shown_as_one_types_it(name: str) -> None:
+    shown = " ".join(CliRunner().invoke(main, [name, "--help"]).output.split())
+    assert "[default: 4x4]" in shown
+
+
 def test_every_command_is_in_the_readme_s_table() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     missing = [name for name in COMMANDS if not re.search(rf"^\| `bot2048 {name}[ `]", readme, re.MULTILINE)]
