@@ -149,10 +149,13 @@ class EnginePool:
         self._running.add(work)
         self._jobs.add(job)
         work.add_done_callback(self._running.discard)
+        future = asyncio.wrap_future(work)
         try:
-            return await asyncio.wrap_future(work)
+            return await future
         except asyncio.CancelledError:
             job.stop()
+            if future.done() and not future.cancelled():
+                future.exception()  # it has just ended; nobody asks how
             raise
         except SolverError:
             raise
