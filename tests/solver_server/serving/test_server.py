@@ -89,6 +89,7 @@ async def test_a_client_is_greeted_and_answered(start: Start) -> None:
             "nodes": 3,
             "elapsed_ms": 0.5,
             "engine": "first",
+            "found_by": "search",
         }
         await ask(client, 2, [[2, 4], [4, 2]])
         assert await receive(client) == {"type": "game_over", "id": 2}

@@ -154,6 +154,7 @@ def test_a_decision_is_answered_with_names_and_values(session: Session) -> None:
         "nodes": 50,
         "elapsed_ms": 1.25,
         "engine": "fast",
+        "found_by": "search",
     }
 
 
