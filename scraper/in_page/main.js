@@ -24,4 +24,4 @@ export {
   skip,
 } from "./probe.js";
 export { outlineOf } from "./report_outline.js";
-export { scrolling } from "./window.js";
+export { awaitFrames, scrolling } from "./window.js";

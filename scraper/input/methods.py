@@ -44,7 +44,9 @@ BUTTONS = {
     Direction.LEFT: r"^\W*(left|move left|[←⬅◀◁⇦◄]\ufe0f?)\W*$|(^|[^a-z])left([^a-z]|$)",
 }
 HOLD_S = 0.06
-"""How long a key is held for pages that look at the keys now and then."""
+"""How long a key is held at least for pages that look at the keys now and then."""
+HOLD_FRAMES, HOLD_MS = 2, 1000
+"""So many frames of the page must begin while it is held, unless the page has none in this time."""
 FOCUSED = 2
 """After so many tries the board has the focus, and what the page listens to has had time to be put up."""
 _Places = dict[str, tuple[float, float]]
@@ -251,7 +253,8 @@ class PageInput:
     async def _hold(self, key: str) -> bool:
         await self._page.keyboard.down(key)
         try:
-            await asyncio.sleep(HOLD_S)
+            frames = self._scripts.call(self._page.main_frame, "awaitFrames", HOLD_FRAMES, HOLD_MS)
+            await asyncio.gather(asyncio.sleep(HOLD_S), frames)
         finally:
             await self._page.keyboard.up(key)
         return True

@@ -102,6 +102,11 @@ class Confirmation:
             reading = outcome.reading
             if isinstance(outcome, Unexplained) and not outcome.rules and self._values.ranks:
                 raise self._other_game(reading)
+            if isinstance(outcome, Unexplained) and self._values.are_guessed:
+                # The tiles may have changed their looks since: what they are worth is learned from here on.
+                self._values.forget(moved=True)
+                reading, moves = await self._mover.read(), 0
+                continue
             moves += isinstance(outcome, Slid)
         if self._values.scale > 1:
             self._parts.judge.rules.adopt([DOUBLED])

@@ -8,7 +8,7 @@ from game2048.board import Board
 from game2048.errors import RulesError
 from scraper.eye import Sighting, SlideQuestion, SpawnRule
 from scraper.moves.outcome import Cause, MoveOutcome, Slid, Unexplained, is_slide_with_spawn
-from scraper.moves.rule_variants import IDLE_SPAWN, Deviation, PageRules
+from scraper.moves.rule_variants import IDLE_SPAWN, Deviation, DeviationKind, PageRules
 from scraper.moves.trust import Trust
 from scraper.readers.script import board_of_faces
 from scraper.readers.tile_values import TileValues
@@ -134,7 +134,7 @@ class Judge:
         if deviations == ():
             self.has_slid = True
             return Slid(reading)
-        if deviations:
+        if deviations and not self._are_doubtful(deviations):
             return self._deviating(deviations, reading, ply)
         self.trust.revoke()
         return Unexplained(reading, f"{ply} led to {reading.board}, which no spawn explains")
@@ -164,6 +164,11 @@ class Judge:
             return False
         self._offences = 0
         return True
+
+    def _are_doubtful(self, deviations: tuple[Deviation, ...]) -> bool:
+        """Whether the looks of tiles were taken for others: what spawns is the 2 or the 4 of a page."""
+        kinds = {one.kind for one in deviations}
+        return self._values.book is not None and DeviationKind.SPAWNS in kinds
 
     def _deviating(self, deviations: tuple[Deviation, ...], reading: Reading, ply: Ply) -> Unexplained:
         """A move by rules of the page's own."""

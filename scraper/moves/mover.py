@@ -173,6 +173,8 @@ class Mover:
                 reading = reading.changed(status=await self._parts.said())
             return Unchanged(reading, exhausted=self._input.exhausted)
         learned = self._values.take(sighting, ply.direction)
+        if learned is False:
+            self._values.take_by(self._judge.rules.own_slides(ply), sighting)
         if sighting.outcome is SightKind.SLID or learned:
             reading = self._reading_in(sighting)
             self._took()

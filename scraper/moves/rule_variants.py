@@ -166,6 +166,11 @@ class PageRules:
         slides += [slide_by(one, ply.before, ply.direction) for one in self.deviations if one in MERGES]
         return list(dict.fromkeys(slides))
 
+    def own_slides(self, ply: Ply) -> list[Board]:
+        """Return what a move may slide to by rules of the page's own: those that are known, else any."""
+        known = [one for one in self.deviations if one in MERGES]
+        return [slide_by(one, ply.before, ply.direction) for one in known or MERGES]
+
     @property
     def merging(self) -> Deviation | None:
         """The deviation by which lines merge, if the page has one; the last that was noticed."""

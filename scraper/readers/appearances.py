@@ -35,15 +35,17 @@ class LookBook:
         columns: of the board.
         first: the looks of the first board, nearly empty: the look of most cells is the empty one, unless
             there are cells in which nothing is ("-").
+        moved: whether moves were made before, so that not all of these tiles have spawned.
     """
 
-    def __init__(self, rows: int, columns: int, first: Sequence[str]) -> None:
+    def __init__(self, rows: int, columns: int, first: Sequence[str], *, moved: bool = False) -> None:
         self.rows, self.columns = rows, columns
         counts = Counter(first)
         self.empty = GROUND if counts[GROUND] else counts.most_common(1)[0][0]
         self._next: dict[str, str] = {}
-        self._spawned: Counter[str] = Counter(look for look in first if look != self.empty)
-        self._order: list[str] = list(self._spawned)
+        tiles = Counter(look for look in first if look != self.empty)
+        self._spawned: Counter[str] = Counter() if moved else tiles
+        self._order: list[str] = list(tiles)
         self._known: dict[str, int] = {}
         """The exponents of looks that were known from the beginning."""
 
@@ -87,8 +89,19 @@ class LookBook:
             return True
         return len(spawned) == 1 and sum(spawned.values()) >= ENOUGH_SPAWNS
 
+    def tells(self, looks: Sequence[str]) -> bool:
+        """Return whether it is known of all of these how they came about."""
+        return set(looks) <= self._derived().keys()
+
     def values(self) -> dict[str, int]:
         """Return the exponent of every look that is known, 0 for the empty one."""
+        values = self._derived()
+        for look in self._order:  # seen, but not how it came about
+            if look not in values:
+                self._follow(look, 1, values)
+        return values
+
+    def _derived(self) -> dict[str, int]:
         values = {self.empty: 0}
         for look, value in self._known.items():
             self._follow(look, value, values)
@@ -97,9 +110,6 @@ class LookBook:
         for look in self._spawned:
             if look not in values:
                 self._follow(look, 2 if 1 in values.values() else 1, values)
-        for look in self._order:  # seen, but not how it came about
-            if look not in values:
-                self._follow(look, 1, values)
         return values
 
     def labels(self) -> dict[str, int]:
@@ -121,6 +131,13 @@ class LookBook:
                 "by a spawn or a merge; try a new game (--new-game)"
             )
         return Board(self.rows, self.columns, bytes(values[look] for look in looks))
+
+    def know(self, look: str, exponent: int) -> None:
+        """Take in what a look is worth that came about by a rule of the page's own."""
+        if not self._known:
+            self._known = {known: value for known, value in self.values().items() if value}
+        self._known[look] = exponent
+        self.adopt([look])
 
     def adopt(self, looks: Sequence[str]) -> None:
         """Take in looks that no move explains, so that the game can continue."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.size import Size
 from scraper.eye import Sighting
-from scraper.readers.appearances import LookBook, Looks
+from scraper.readers.appearances import SPAWNED, LookBook, Looks
 from scraper.reading import Ply, Reading, UnreadableError
 
 PROVING_MOVES = 4
@@ -27,14 +28,16 @@ class TileValues:
     def __init__(self) -> None:
         self.forget()
 
-    def forget(self, ply: Ply | None = None) -> None:
+    def forget(self, ply: Ply | None = None, *, moved: bool = False) -> None:
         """Begin anew: what was read was another board, or not a board.
 
         Args:
             ply: in the middle of a game: the move that was made last. What it slides to says what the tiles
                 are worth.
+            moved: whether moves have been made on this board.
         """
         self._ply = ply
+        self._moved = moved
         self.book: LookBook | None = None
         self.looks: Looks = ()
         """The looks of the last reading; empty where tiles have numbers."""
@@ -50,10 +53,15 @@ class TileValues:
         """The face values of looks, as far as they are known."""
         return self.book.labels() if self.book else {}
 
+    @property
+    def are_guessed(self) -> bool:
+        """Whether tiles have looks of which it is not known yet what they are worth."""
+        return self.book is not None and not self.book.certain
+
     def doubts(self, reading: Reading, moves: int) -> bool:
         """Return whether more moves must be seen before the reading can be believed."""
         if self.book is not None:
-            return not self.book.certain or moves < PROVING_LOOKS
+            return not self.book.certain or moves < PROVING_LOOKS or not self.book.tells(self.looks)
         if self.rivals or reading.traits.proving_moves:
             return moves < max(reading.traits.proving_moves, PROVING_MOVES if self.rivals else 0)
         return (self.scale > 1 or self.ranks) and (
@@ -70,6 +78,39 @@ class TileValues:
         if looks is None or self.book is None or len(looks) != len(self.looks):
             return None
         return self.book.observe(self.looks, direction, looks)
+
+    def take_by(self, afters: Sequence[Board], sighting: Sighting) -> bool:
+        """Learn what one new look is worth that a rule of the page's own has made.
+
+        Args:
+            afters: what the move may have slid to.
+            sighting: what was seen after it.
+
+        Returns:
+            Whether one of them explains all looks, with one spawned tile.
+        """
+        looks, book = _looks_of(sighting), self.book
+        if looks is None or book is None or not book.certain:
+            return False
+        values = book.values()
+        new = {look for look in looks if look not in values}
+        if len(new) != 1:
+            return False
+        for after in afters:
+            pairs = list(zip(after.cells, looks, strict=False))
+            worth = {value for value, look in pairs if look in new}
+            spawned = [look for value, look in pairs if not value and values.get(look) != 0]
+            known = all(values[look] == value for value, look in pairs if value and look in values)
+            if (
+                len(after.cells) == len(looks)
+                and known
+                and len(worth) == 1
+                and min(worth) > max(SPAWNED)
+                and [values.get(look) in SPAWNED for look in spawned] == [True]
+            ):
+                book.know(new.pop(), worth.pop())
+                return True
+        return False
 
     def raw(self, sighting: Sighting) -> object:
         """Return the reading of a sighting with face values for looks and for numbers that begin at 1."""
@@ -91,7 +132,7 @@ class TileValues:
 
     def _new_book(self, rows: int, columns: int, looks: Looks) -> LookBook:
         if self._ply is None:
-            return LookBook(rows, columns, looks)
+            return LookBook(rows, columns, looks, moved=self._moved)
         for board in (self._ply.slide.afterstate, self._ply.before):
             if board.size == Size(rows, columns) and (book := LookBook.of_board(board, looks)) is not None:
                 return book

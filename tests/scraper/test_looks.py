@@ -160,3 +160,27 @@ def test_a_game_goes_on_from_looks_that_were_found_in_its_middle() -> None:
     assert book.observe(("hen", "hen", "cow", "-", "-", "-"), Direction.LEFT, first)
     assert book.observe(first, Direction.LEFT, second)
     assert book.board(second) == Board.from_text("16 0 0 / 2 0 2")
+
+
+def test_a_board_under_way_does_not_tell_what_spawns() -> None:
+    # An a and a c lie there; then as spawn alone, and two of them make a b, two bs the c: so the a is the 2.
+    book = LookBook(2, 2, ("a", "-", "c", "-"), moved=True)
+    assert book.observe(("a", "-", "c", "-"), Direction.RIGHT, ("a", "a", "-", "c"))
+    assert not book.certain
+    assert not book.tells(("a", "c"))
+    assert book.observe(("a", "a", "-", "c"), Direction.RIGHT, ("-", "b", "a", "c"))
+    assert book.observe(("-", "b", "a", "c"), Direction.UP, ("a", "b", "a", "c"))
+    assert book.observe(("b", "b", "a", "-"), Direction.LEFT, ("c", "-", "a", "a"))
+    assert book.certain
+    assert book.tells(("a", "b", "c", "-"))
+    assert [book.values()[look] for look in "abc"] == [1, 2, 3]
+
+
+def test_a_look_that_a_rule_of_the_page_has_made_is_worth_what_that_says() -> None:
+    book = LookBook(2, 2, ("a", "-", "-", "a"))
+    assert book.observe(("a", "-", "-", "a"), Direction.LEFT, ("a", "a", "a", "-"))
+    assert book.observe(("a", "a", "a", "-"), Direction.LEFT, ("b", "-", "a", "a"))
+    assert book.certain
+    book.know("d", 4)
+    assert [book.values()[look] for look in "abd"] == [1, 2, 4]
+    assert book.board(("d", "a", "b", "-")) == Board.from_tiles([[16, 2], [4, 0]])

@@ -68,6 +68,8 @@ KINDS = [
     Kind("buttons", hands="buttons"),
     Kind("framed"),
     Kind("start"),
+    Kind("shifted", query="?down=-45"),
+    Kind("shifted", query="?across=40&down=-30"),
     Kind("legend"),
     Kind("prompts", size=(3, 3)),
     Kind("letters", reader="lattice-classes"),
@@ -186,6 +188,11 @@ GROUNDS = [
     Kind("canvas-loose", reader="pixels", without="canvas-text"),
     Kind("canvas-scores", reader="pixels", without="canvas-text"),
 ]
+CONFUSING = [
+    Kind("canvas-kinds", reader="pixels", without="canvas-text", query="?white"),
+    Kind("canvas-kinds", reader="pixels", without="canvas-text", query="?turned"),
+]
+"""Canvases whose tiles change their looks, or whose text is not noted."""
 RESTLESS = [
     Kind("canvas-pulse", reader="pixels", without="canvas-text"),
     Kind("canvas-window", reader="pixels", without="canvas-text"),
@@ -196,6 +203,7 @@ SLOW = {
     "canvases": CANVASES,
     "written": WRITTEN,
     "grounds": GROUNDS,
+    "confusing": CONFUSING,
     "restless": RESTLESS,
 }
 

@@ -19,6 +19,7 @@ import {
 } from "./lattice_cells.js";
 import { isHoneycomb, latticesIn, looseLattices } from "./lattices.js";
 import { linesOf, readStructure, readWritten, structuredBoard, writtenBoard } from "./ordered_boards.js";
+import { shiftedLattices } from "./shifted_lattices.js";
 import { isPower } from "./values.js";
 
 /**
@@ -252,6 +253,9 @@ class Choice {
     if (!this.best && !this.why) {
       boxes = squareBoxes(0.4, 2.5);
       for (const lattice of groupsBySize(boxes).flatMap(latticesIn)) this.consider(lattice, boxes);
+    }
+    if (!this.best && !this.why && this.mode === "text") {
+      for (const lattice of shiftedLattices(squareBoxes(0.7, 1.43))) this.consider(lattice, boxes);
     }
     let board = this.best?.board ?? null;
     if (this.mode === "text") {
