@@ -146,7 +146,7 @@ class Change {
    */
   note(reading, clock) {
     const score = this.withScore ? reading.score : "";
-    const key = `${reading.cells}|${reading.won}|${reading.over}|${score}`;
+    const key = `${reading.cells}|${reading.won}|${reading.over}|${score}|${reading.onTheWay ?? ""}`;
     if (key === this.last) return;
     this.last = key;
     this.at = performance.now();

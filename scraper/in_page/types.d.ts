@@ -17,6 +17,8 @@ export interface RawReading {
   over: boolean;
   /** True while tiles are seen to move: such a board is believed only after a longer rest. */
   moving?: boolean;
+  /** Where tiles are that move: while this changes nothing is at rest, however slowly they are drawn. */
+  onTheWay?: string;
   /** True while two equal tiles lie in one cell: what they make may be yet to come. */
   merging?: boolean;
   /** A key for the look of each cell, where values are learned. */

@@ -118,6 +118,8 @@ class CanvasEye:
         """Whether plain cells are empty, whatever their colour; ``None`` until some have been seen."""
         self._frame: Frame = page.main_frame
         self._found = False
+        self._longest = 0
+        """Over how many looks a move of this page has been seen to change them."""
 
     @property
     def frame(self) -> Frame:
@@ -264,13 +266,14 @@ class CanvasEye:
             if is_explained and early is None and all(look in question.labels for look in looks):
                 early = [question.labels[look] for look in looks]
             if is_explained and (watch.is_still or late or (question.trusting and early is not None)):
+                self._longest = max(self._longest, watch.changing)
                 return self._sighting(SightKind.SLID, watch.crops, learn=True, early=early)
             if not watch.is_still and not late:
                 continue
             if is_same:
                 if watch.still_for >= question.idle / 1000 or late:
                     return self._sighting(SightKind.UNCHANGED, watch.crops, learn=False)
-            elif not is_explained and (watch.still_for >= question.quiet_other / 1000 or late):
+            elif not is_explained and (watch.outlasts(question.quiet_other / 1000, self._longest) or late):
                 return self._sighting(SightKind.OTHER, watch.crops, learn=True)
 
     def _names(self, crops: Crops, *, learn: bool) -> tuple[str, ...]:
@@ -407,6 +410,10 @@ class _Stillness:
         self._since = 0.0
         self.still_for = 0.0
         self.frames = 0
+        self._seen = 0
+        self._first: int | None = None
+        self.changing = 0
+        """Over how many looks they have changed, from the first change to the last."""
 
     @property
     def is_still(self) -> bool:
@@ -415,12 +422,21 @@ class _Stillness:
     def is_still_for(self, seconds: float, frames: int) -> bool:
         return self.still_for >= seconds and self.frames >= frames
 
+    def outlasts(self, seconds: float, frames: int) -> bool:
+        """Whether nothing has changed for longer than a move takes, in time and in looks."""
+        return self.is_still_for(seconds, max(STILL_FRAMES, frames))
+
     def see(self, crops: Crops) -> None:
         from scraper.readers.canvas_appearances import STILL, difference
 
         now = time.monotonic()
-        if self.crops is None or float(difference(self.crops, crops).max()) >= STILL:
+        self._seen += 1
+        if self.crops is None:
+            self._since = now
+        elif float(difference(self.crops, crops).max()) >= STILL:
             self._since, self.frames = now, 0
+            self._first = self._first or self._seen
+            self.changing = self._seen - self._first + 1
         self.frames += 1
         self.crops = crops
         self.still_for = now - self._since

@@ -107,18 +107,20 @@ class CanvasText {
     /** @type {number[][]} */
     const stacks = Array.from({ length: rows * columns }, () => []);
     const odd = [];
-    let moving = false;
+    let onTheWay = "";
     for (const { value, cell, off, starts } of tiles) {
       if (!isPower(value)) odd.push(value);
       else stacks[cell].push(value);
-      moving ||= !this.isInPlace(off, starts);
+      if (!this.isInPlace(off, starts)) onTheWay += ` ${off.map((share) => share.toFixed(2))}`;
     }
+    const moving = onTheWay !== "";
     const over = others.some(({ text }) => OVER.test(text));
     return {
       rows,
       columns,
       cells: stacks.map((stack) => Math.max(0, ...stack)),
       moving,
+      onTheWay,
       merging: stacks.some((stack) => stack.length > 1),
       sure: !moving && !odd.length && stacks.every((stack) => stack.length < 2),
       odd: over ? [] : odd.slice(0, 8),
