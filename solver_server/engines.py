@@ -57,7 +57,7 @@ class EngineSpec:
 
     @property
     def info(self) -> EngineInfo:
-        """What clients are told of it."""
+        """The description for clients."""
         return EngineInfo(
             name=self.name,
             summary=self.summary,

@@ -1,7 +1,7 @@
 """2048 as a Gymnasium environment (extra ``gym``): ``Bot2048-v0`` on 4×4 and ``Bot2048-5x5-v0``.
 
 Importing this module registers both, and ``gymnasium.make("solver_server.gym_env:Bot2048-v0")`` imports it.
-It lives here and not with the rules because it serves learning, and because the rules do without the package.
+It is here and not with the rules, since it serves learning and the rules do not need the package.
 
 Episodes are those of self-play: after ``reset(seed=7)`` the first one has the spawns of game 0 of seed 7, the
 next one (``reset()``) those of game 1, and so on, as ``bot2048 generate --seed 7`` plays them.
@@ -25,7 +25,7 @@ try:
     import gymnasium
 except ImportError as error:
     raise ImportError(
-        "the environment needs the package gymnasium: `pip install 'bot2048[gym]'` brings it"
+        "the environment needs the package gymnasium; install it with `pip install 'bot2048[gym]'`"
     ) from error
 
 Observation = npt.NDArray[np.uint8]
@@ -35,7 +35,7 @@ _BITS = np.arange(4)
 
 @kernel
 def _step(cells: Any, direction: int, after: Any, state: np.uint64) -> Any:
-    """Move and spawn in place: the merge reward (−1 for an illegal move), and the generator's next state."""
+    """Move and spawn in place; return the merge reward (−1 for an illegal move) and the generator's state."""
     reward = grid.slide_into(cells, direction, after)
     if reward >= 0:
         grid.copy_into(after, cells)
@@ -51,8 +51,8 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
     """One game.
 
     Actions are 0 up, 1 right, 2 down, 3 left. The reward is the sum of the tiles made by merging. An action
-    that changes nothing is illegal: it costs nothing and nothing spawns, so agents had better look at
-    ``info["action_mask"]`` (int8 [4], 1 for legal). An episode ends when no action is legal.
+    that changes nothing is illegal: its reward is 0 and nothing spawns. In ``info["action_mask"]`` (int8 [4])
+    legal actions have a 1. An episode ends when no action is legal.
 
     Observations are exponents (0 = empty, 11 = 2048), uint8 [rows, columns], or one-hot, uint8 [rows,
     columns, levels]. There are as many levels as a board of that size can hold: 18 on 4×4, up to the 131072.
@@ -61,8 +61,8 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
     the seed, and ``options={"board": [[2, 0, …], …]}`` for a board of face values to begin with.
 
     Args:
-        rows: of the board.
-        columns: of the board.
+        rows: number of rows.
+        columns: number of columns.
         observation: ``exponents`` or ``one_hot``.
         render_mode: ``ansi`` for a text, ``rgb_array`` for a picture.
     """
@@ -77,7 +77,7 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
         render_mode: str | None = None,
     ) -> None:
         if observation not in ("exponents", "one_hot"):
-            raise RulesError(f"observation {observation!r} is unknown: expected exponents or one_hot")
+            raise RulesError(f"observation {observation!r} is unknown; expected exponents or one_hot")
         levels = highest_exponent(rows, columns) + 1
         one_hot = observation == "one_hot"
         shape, high = ((rows, columns, levels), 1) if one_hot else ((rows, columns), levels - 1)
@@ -99,7 +99,7 @@ class Game2048Env(gymnasium.Env[Observation, np.int64]):
         """Begin the next game, or game 0 of a seed.
 
         Raises:
-            RulesError: the board among the options is none, or of another size.
+            RulesError: the board in the options is invalid, or of another size.
         """
         super().reset(seed=seed)
         options = options or {}

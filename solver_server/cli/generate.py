@@ -210,7 +210,7 @@ def generate(ctx: click.Context, options: DatasetOptions, solver: SolverOptions,
         check_card(options.output.parent, force=options.force)
     plan = _plan(options, solver)
     if announce_compilation() or options.scheduler is None:
-        players.prepare(plan)  # what is compiled is told here, not by each worker
+        players.prepare(plan)  # says here, once, that kernels are compiled
     begun = time.perf_counter()
     with Interrupts() as interrupts, GrowingDataset(options.output, options.mode) as dataset:
         if options.continued and options.seed is None:

@@ -1,4 +1,4 @@
-"""Playing the games of an evaluation: in threads of this process, or on the workers of a cluster."""
+"""Play the games of an evaluation: in threads of this process, or on the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from solver_server.generate.plan import Plan, encode_plan
 from solver_server.workers import Crew, DaskCluster
 
 _CHUNK_GAMES = 64
-"""At most so many games a task, and at least four tasks a worker, so that none is long without one."""
+"""Most games of a task. A worker gets at least four tasks, so that none is idle for long."""
 
 Play = Callable[[int], Iterator[GameResult]]
 
@@ -28,10 +28,10 @@ def plan_for(engine: str | None, weights: Path | None, size: Size | None, limit:
     """Return the plan of an evaluation: an engine as it plays elsewhere.
 
     Args:
-        engine: its name; ``None`` for the one that `play` takes.
-        weights: of a network, in a file that all workers can read.
-        size: of the board; ``None`` for that of the weights, else 4×4.
-        limit: of each decision.
+        engine: name of the engine; ``None`` for the default of `play`.
+        weights: file of a network, which all workers can read.
+        size: size of the board; ``None`` for that of the weights, else 4×4.
+        limit: limit of each decision.
 
     Raises:
         SolverError: the weights cannot be read, or are for another board.
@@ -41,7 +41,7 @@ def plan_for(engine: str | None, weights: Path | None, size: Size | None, limit:
     else:
         own = players.board_size_of(weights)
         if size not in (None, own):
-            raise SolverError(f"{weights} plays {own} boards, not {size}; leave out --board, or give {own}")
+            raise SolverError(f"--board is {size}; {weights} plays {own}: leave out --board, or give {own}")
         size = own
     return Plan(
         engine=engine or default_for_play(size, weights),
@@ -54,11 +54,11 @@ def plan_for(engine: str | None, weights: Path | None, size: Size | None, limit:
 
 @contextmanager
 def opened(plan: Plan, threads: int, scheduler: str | None) -> Iterator[tuple[Play, int]]:
-    """Get players ready: a function that plays the first games of a plan, and how many it plays at a time.
+    """Prepare players; yield a function that plays the first games of a plan, and its games at a time.
 
     Args:
-        plan: what to play.
-        threads: of this process, where there is no cluster.
+        plan: the plan.
+        threads: number of threads of this process, if there is no cluster.
         scheduler: address of a Dask cluster.
 
     Raises:
@@ -74,12 +74,12 @@ def opened(plan: Plan, threads: int, scheduler: str | None) -> Iterator[tuple[Pl
 
 
 def play_results(plan: bytes, first: int, count: int) -> bytes:
-    """Play some consecutive games: what workers are asked to do.
+    """Play consecutive games: the task of a worker.
 
     Args:
-        plan: from `encode_plan`.
+        plan: the plan, from `encode_plan`.
         first: number of the first game.
-        count: how many.
+        count: number of games.
 
     Returns:
         Their results, as a message for `play_on`.
@@ -89,12 +89,12 @@ def play_results(plan: bytes, first: int, count: int) -> bytes:
 
 
 def play_on(crew: Crew, plan: Plan, games: int) -> Iterator[GameResult]:
-    """Play the first games of a plan, and give each result as it comes, not in order.
+    """Play the first games of a plan and yield each result as it comes, in any order.
 
     Args:
         crew: workers of `play_results`; stopped at the end.
-        plan: what to play.
-        games: how many.
+        plan: the plan.
+        games: number of games.
     """
     message = encode_plan(plan)
     count = max(1, min(_CHUNK_GAMES, games // (4 * crew.size)))

@@ -1,4 +1,4 @@
-"""How fast the kernels are, each alone: figures of this machine at this moment."""
+"""Measure the speed of each kernel alone, on this machine at this moment."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _search(agent: Engine, boards: list[Board], depth: int) -> int:
 
 
 def _narrow_path(training: Training) -> Any:
-    """The afterstates of a game that the network played."""
+    """Return the afterstates of a game that the network played."""
     learner = training.learners[0]
     while learner.get("length") < 200 or training.games < 200:
         training.advance(1 << 62, 1)

@@ -1,4 +1,4 @@
-"""Games that are played to measure an engine: only their results are kept."""
+"""Play games to measure an engine; only their results are kept."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from solver_server.generate.players import Player
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """How a game ended.
+    """The result of a game.
 
     Attributes:
-        game: its number in the run.
+        game: number of the game in the run.
         score: its score.
         top: its largest exponent.
-        moves: how many were made.
+        moves: number of moves.
     """
 
     game: int
@@ -38,12 +38,12 @@ def result_of(player: Player, game: int) -> GameResult:
 
 
 def play_in_threads(make_player: Callable[[], Player], games: int, threads: int = 1) -> Iterator[GameResult]:
-    """Play games in this process, and give each result as it comes; with more threads not in order.
+    """Play games in this process and yield each result as it comes; with several threads in any order.
 
     Args:
         make_player: called once for each thread.
-        games: how many; each has the same spawns whatever thread plays it.
-        threads: games at a time.
+        games: number of games; a game has the same spawns on any thread.
+        threads: number of games at a time.
     """
     own = threading.local()
 

@@ -1,4 +1,4 @@
-"""Figures over many games: how strong an engine is, and how fast."""
+"""Summarise many games: how strong an engine is, and how fast."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class Summary(msgspec.Struct, frozen=True):
     """The figures of an evaluation; its JSON form is what ``evaluate --json`` prints.
 
     Attributes:
-        games: how many were played.
-        mean: score.
+        games: number of games.
+        mean: mean score.
         ci95: half the width of the mean's 95 % confidence interval (normal approximation); 0 for one game.
-        median: score.
-        max: score.
-        reach: by tile from 2048 to 131072, the share of games that reached it.
-        moves: of all games.
-        seconds: wall-clock.
-        moves_per_second: over all threads.
-        ms_per_move: of one thread.
+        median: median score.
+        max: best score.
+        reach: share of games that reached each tile from 2048 to 131072.
+        moves: number of moves of all games.
+        seconds: wall-clock time.
+        moves_per_second: moves of all threads together.
+        ms_per_move: time of one thread for a move.
         max_tile_counts: by largest tile, the number of games that ended with it.
     """
 
@@ -45,12 +45,12 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 def summarize(results: Sequence[GameResult], seconds: float, threads: int = 1) -> Summary:
-    """The figures of some games.
+    """Compute the figures of some games.
 
     Args:
-        results: at least one.
-        seconds: that playing them took.
-        threads: that played at a time.
+        results: results of the games, at least one.
+        seconds: wall-clock time of all games.
+        threads: number of games played at a time.
     """
     scores = np.array([result.score for result in results], dtype=np.float64)
     tops = np.array([result.top for result in results])
@@ -74,7 +74,7 @@ def summarize(results: Sequence[GameResult], seconds: float, threads: int = 1) -
 
 
 def as_text(summary: Summary) -> str:
-    """The figures for people to read."""
+    """Format the figures for people."""
     lines = [
         f"games     {summary.games:,}",
         f"mean      {summary.mean:,.0f} ± {summary.ci95:,.0f} (95 %)",

@@ -1,4 +1,4 @@
-"""What a run of self-play is: everything that its games follow from."""
+"""The plan of a run of self-play: everything that its games depend on."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ SOURCE = "self-play"
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of self-play. Game number g is the same wherever and in whatever company it is played.
+    """A run of self-play. Game number g is the same on any worker and in any order.
 
     Attributes:
         engine: name of the engine.
         depth: search depth, as the engine counts it.
         weights: file of its network; ``None`` for the bundled one.
         sha256: digest of the network's file, for engines that play by one.
-        seed: of the spawns.
-        size: of the board.
+        seed: seed of the spawns.
+        size: size of the board.
         time_ms: time limit of a move; games then depend on the machine, so `generate` does not offer it.
         search_threads: threads that share the search of one move.
         tables: whether the engine uses endgame tables.
@@ -29,7 +29,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         min_score: least score of a game that is kept.
         min_tile: least largest tile of a game that is kept.
         metadata: whether each move is kept with what the engine knew.
-        timestamp: of all games; by default each has the time at which it ended.
+        timestamp: time of all games; by default each has the time of its end.
     """
 
     engine: str
@@ -49,7 +49,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def limit(self) -> Limit:
-        """How far each decision may go."""
+        """The limit of each decision."""
         return Limit(self.depth, self.time_ms)
 
     @property
@@ -58,7 +58,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.engine} tables" if self.tables else self.engine
 
     def info(self, game: int, outcome: Outcome) -> GameInfo:
-        """Return what the record of a game of this run says, without its totals."""
+        """Return the info of a game of this run, without its totals."""
         return new_info(
             source=SOURCE,
             solver=self.solver,
@@ -101,4 +101,4 @@ def decode_plan(data: bytes) -> Plan:
     try:
         return msgspec.json.decode(data, type=Plan)
     except msgspec.DecodeError as error:
-        raise SolverError(f"not a plan of self-play: {error}") from error
+        raise SolverError(f"the message is not a plan of self-play: {error}") from error

@@ -1,4 +1,4 @@
-"""Who plays the games of a plan: any engine move by move, or a greedy network in whole games."""
+"""Players of a plan's games: any engine move by move, or a greedy network in whole games."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class EnginePlayer:
     """Plays with any engine.
 
     Args:
-        engine: which one.
-        plan: see `Plan`.
+        engine: the engine.
+        plan: the plan.
     """
 
     def __init__(self, engine: Engine, plan: Plan) -> None:
@@ -86,7 +86,7 @@ class NetworkPlayer:
 
     Args:
         network: the network; its weights are shared, not copied.
-        plan: see `Plan`.
+        plan: the plan.
 
     Raises:
         SolverError: the network is for another board than the plan.

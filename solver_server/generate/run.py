@@ -1,4 +1,4 @@
-"""A run of self-play into a file: hand out chunks of games, and write them in their order."""
+"""Run self-play into a file: give chunks of games to workers, and write them in order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from solver_server.generate.plan import Plan, encode_plan
 from solver_server.workers import Crew
 
 _CHUNK_SECONDS = 0.1
-"""Games are handed out in chunks of at least this time, so that handing them out costs nothing beside."""
+"""Least time of a chunk, so that the transfer costs nothing beside it."""
 
 _MAX_CHUNK_GAMES = 4096
 _SLOW_SECONDS = 1.0
@@ -52,7 +52,7 @@ class Interrupts:
 
     @contextmanager
     def shield(self) -> Iterator[None]:
-        """Put a signal off to the end of this context."""
+        """Delay a signal to the end of this context."""
         self._shielded = True
         try:
             yield
@@ -67,16 +67,16 @@ def take_stock(dataset: GrowingDataset, plan: Plan, tally: GameTally, *, others:
     """Count the games that a dataset has already.
 
     Args:
-        dataset: to go on with.
-        plan: of the run.
-        tally: where they are counted.
-        others: whether games of other runs may be there.
+        dataset: the dataset to continue.
+        plan: plan of the run.
+        tally: counts the games.
+        others: whether games of other runs are allowed.
 
     Returns:
-        The number of the first game of the run that is still to be played.
+        The number of the first game of the run that is not played yet.
 
     Raises:
-        RecordError: there are games of another run, and that is not allowed.
+        RecordError: the dataset has games of another run, and they are not allowed.
     """
     first = 0
     for number, game in enumerate(dataset.games(), 1):
@@ -97,11 +97,11 @@ class Run:
     """Plays a plan's games and appends them to a dataset.
 
     Args:
-        plan: what to play.
-        dataset: where to.
-        crew: of `players.play_chunk`.
-        interrupts: of the program.
-        on_chunk: called after each chunk was written, in order.
+        plan: the plan.
+        dataset: the dataset to write.
+        crew: workers of `players.play_chunk`.
+        interrupts: signals of the program.
+        on_chunk: called after each chunk is written, in order.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Run:
         self._dataset.clear_aside()
 
     def _tidy_aside(self) -> None:
-        """Drop what was set aside and has been appended, once that is all of it, or much."""
+        """Drop the chunks that were set aside and are appended by now, once these are all, or many."""
         if not self._ready:
             self._dataset.clear_aside()
         elif self._dataset.bytes_aside > _MAX_BYTES_AHEAD:
@@ -158,7 +158,7 @@ class Run:
         return self._plan.difference(game.info, game.size) is None
 
     def _hand_out(self, to_ask: int, last: int) -> int:
-        """Keep every worker busy with one chunk and another in waiting; the next game to ask for."""
+        """Keep every worker busy with one chunk and another waiting; return the next game to ask for."""
         while to_ask < last and self._outstanding < 2 * self._crew.size:
             if to_ask in self._ready:
                 to_ask += self._ready[to_ask].played
@@ -173,7 +173,7 @@ class Run:
         return to_ask
 
     def _receive(self, turn: int) -> None:
-        """Wait for a chunk; one of slow games that came before its turn is kept on disk too."""
+        """Wait for a chunk. Slow games that arrive before their turn are kept on disk, too."""
         message = self._crew.result()
         self._outstanding -= 1
         chunk = decode_chunk(message)

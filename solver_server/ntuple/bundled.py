@@ -1,4 +1,4 @@
-"""The networks that come with the project."""
+"""Find and load the bundled networks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _lock = threading.Lock()
 
 
 def weights_for(rows: int, columns: int) -> Path:
-    """The packed network for boards of a size.
+    """Find the packed network for boards of a size.
 
     Raises:
         SolverError: there is none.
@@ -25,14 +25,14 @@ def weights_for(rows: int, columns: int) -> Path:
     path = FOLDER / f"{rows}x{columns}{packing.PACKED_SUFFIX}"
     if not path.exists():
         raise SolverError(
-            f"no network for {rows}x{columns} comes with this installation ({path} is missing): "
-            "give --weights FILE, or another --engine"
+            f"no network is bundled for {rows}x{columns} boards ({path} is missing); give --weights FILE, or "
+            "another --engine"
         )
     return path
 
 
 def network_for(rows: int, columns: int) -> Network:
-    """The network for boards of a size, ready for use; loaded once, and shared by all who ask.
+    """Load the network for boards of a size. It is loaded once and shared by all callers.
 
     Raises:
         SolverError: there is none, or its file is damaged.

@@ -18,7 +18,7 @@ from solver_server.ntuple.one_word_network import value_of_bitboard
 from solver_server.ntuple.two_word_network import value_of_grid
 from solver_server.search.board_ops import is_grid
 from solver_server.search.chance import make_policy
-from solver_server.search.evaluator import evaluate, is_evaluator
+from solver_server.search.evaluator import is_evaluator, value_of_leaf
 from solver_server.search.expectimax_engine import Effort, ExpectimaxEngine, make_search
 
 _MIN_PROBABILITY = 1e-3
@@ -40,7 +40,7 @@ class NetworkEvaluator(NamedTuple):
     dead_value: float = 0.0
 
 
-@overload(evaluate)
+@overload(value_of_leaf)
 def _(board: Any, evaluator: Any) -> Any:
     if not is_evaluator(evaluator, NetworkEvaluator):
         return None
@@ -53,14 +53,14 @@ class NetworkEngine:
     """Chooses by expectimax over a network. One instance serves one thread.
 
     Args:
-        network: the weights are shared, not copied.
-        depths: how depth is counted, and the default.
+        network: the network; its weights are shared, not copied.
+        depths: rule of its depth, and the default.
         log2_entries: size of the transposition table.
         min_probability: see `ChancePolicy`.
         threads: see `ExpectimaxEngine`.
 
     Attributes:
-        stop_flag: breaks off the running search.
+        stop_flag: stops the running search.
     """
 
     def __init__(
@@ -97,5 +97,6 @@ class NetworkEngine:
         pattern = self._pattern
         if (rows, columns) != (pattern.rows, pattern.columns):
             raise SolverError(
-                f"network {pattern.name} plays {pattern.rows}×{pattern.columns}, not {rows}×{columns}"
+                f"the board is {rows}×{columns}; network {pattern.name} plays "
+                f"{pattern.rows}×{pattern.columns}"
             )

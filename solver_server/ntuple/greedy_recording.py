@@ -63,8 +63,9 @@ def _fill_boards(random: np.uint64, thread: LearningThread, cells: Any) -> None:
 
 
 class GreedyRecorder:
-    """Plays whole games by reward + value of the afterstate: the games that the network's engine plays at
-    depth 1. One instance serves one thread.
+    """Plays whole games by reward + value of the afterstate, as the network's engine does at depth 1.
+
+    One instance serves one thread.
 
     Args:
         network: the network; its weights are shared, not copied.
@@ -114,7 +115,7 @@ class GreedyRecorder:
         )
 
     def _limited(self, max_moves: int | None) -> LearningThread:
-        """The thread with a path of at most so many moves."""
+        """Return the thread with a path of at most ``max_moves`` moves."""
         learner = self._thread.learner
         if max_moves is None or max_moves >= learner.path.rewards.size:
             return self._thread

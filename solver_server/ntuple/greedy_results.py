@@ -1,4 +1,4 @@
-"""Results of greedy games of a network: many games in one kernel, nothing recorded."""
+"""Play greedy games of a network for their results: many games in one kernel, nothing recorded."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What learning and greedy play ask of a network, for both kinds of tables: of 4×4 boards and of others.
+"""The operations of learning and greedy play on a network, for both kinds of tables: 4×4 and others.
 
 The functions dispatch on the type of the tables when a kernel is compiled
-(`game2048.kernels.jit.dispatched`). What they ask of a board is in `game2048.kernels.word_ops`.
+(`game2048.kernels.jit.dispatched`). The operations on a board are in `game2048.kernels.word_ops`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from solver_server.ntuple.two_word_network import TwoWordTables
     {OneWordTables: one_word_network.value_one_word, TwoWordTables: two_word_network.value_two_words},
 )
 def value_of_words(words: Words, tables: Any) -> Any:
-    """The value of an afterstate in score points, float32.
+    """Compute the value of an afterstate in score points, float32.
 
     Args:
         words: the board, lowered where it must be (`lowered_if_high`).
@@ -59,7 +59,7 @@ def list_entries(words: Words, tables: Any, entries: Any) -> None:
 
 @kernel
 def lowered_if_high(words: Words, tables: Any, rules: Any) -> Words:
-    """The board that the tables read: downgraded where its tiles are too high for them."""
+    """Return the board as the tables read it: downgraded if its tiles are too high for them."""
     if words.extra != U0 or is_high(words, tables.ranks, rules):
         words = lower_words(words, tables.ranks, rules)
     return words
@@ -67,5 +67,5 @@ def lowered_if_high(words: Words, tables: Any, rules: Any) -> Words:
 
 @kernel
 def value_of_cells(cells: Any, tables: Any, rules: Any) -> Any:
-    """The value of an afterstate of any exponents up to 31, uint8 [rows, columns], in score points."""
+    """Compute the value of an afterstate of exponents up to 31, uint8 [rows, columns], in score points."""
     return value_of_words(lowered_if_high(pack_words(cells, rules), tables, rules), tables)

@@ -93,7 +93,7 @@ def stage_offset(board: np.uint64, tables: OneWordTables) -> Any:
 
 @inlined_kernel
 def value_of_bitboard(board: np.uint64, tables: OneWordTables) -> Any:
-    """The value of a 4×4 afterstate, in score points."""
+    """Compute the value of a 4×4 afterstate, in score points."""
     if tables.ranks < 16 and has_high_ranks(board, tables.ranks):
         board = lower_bitboard(board, U0, tables.ranks)
     stage = stage_offset(board, tables)
@@ -154,5 +154,5 @@ def list_entries_one_word(words: Words, tables: OneWordTables, entries: Any) -> 
 
 @inlined_kernel
 def value_one_word(words: Words, tables: OneWordTables) -> Any:
-    """The value of an afterstate; see `network_ops.value_of_words`."""
+    """Compute the value of an afterstate; see `network_ops.value_of_words`."""
     return value_of_bitboard(words.low, tables)

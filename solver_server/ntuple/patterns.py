@@ -1,4 +1,4 @@
-"""N-tuple networks by name: which cells each tuple looks at, and where the shapes come from."""
+"""N-tuple networks by name: the cells of each tuple, and the source of the shapes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Pattern:
         columns: number of columns of the board.
         tuples: cells (row · columns + column) of each tuple, ascending; each tuple has its own table.
         symmetric: whether a table serves all 8 images of its tuple (4 if the board is not square).
-        averaged: whether the value is the mean of the weights rather than their sum.
+        averaged: whether the value is the mean of the weights instead of their sum.
         ranks: exponents must be below this; a board with larger ones is downgraded before it is looked up.
         source: where the shapes come from.
         stages: exponents, ascending. Boards whose largest tile is at least this have separate weights.
@@ -43,14 +43,14 @@ class Pattern:
     def __post_init__(self) -> None:
         if not (2 <= self.rows <= MAX_NETWORK_SIDE and 2 <= self.columns <= MAX_NETWORK_SIDE):
             raise SolverError(
-                f"an n-tuple network for {self.rows}×{self.columns} is not supported: expected "
-                f"2 to {MAX_NETWORK_SIDE} rows and columns"
+                f"the board of an n-tuple network is {self.rows}×{self.columns}; expected 2 to "
+                f"{MAX_NETWORK_SIDE} rows and columns"
             )
         if not self.tuples:
-            raise SolverError("the network has no tuples: expected at least one list of cells")
+            raise SolverError("the network has no tuples; expected at least one list of cells")
         if self.ranks not in (15, 16):
             raise SolverError(
-                f"{self.ranks} ranks are not possible: expected 16, or 15 to downgrade from 32768 on"
+                f"a network has {self.ranks} ranks; expected 16, or 15 to downgrade from 32768 on"
             )
         for cells in self.tuples:
             self._check(cells)
@@ -60,25 +60,25 @@ class Pattern:
         shown = ",".join(map(str, cells))
         if not 1 <= len(cells) <= MAX_CELLS:
             raise SolverError(
-                f"tuple {shown} has {len(cells)} cells: expected 1 to {MAX_CELLS} "
+                f"tuple {shown} has {len(cells)} cells; expected 1 to {MAX_CELLS} "
                 "(a table has 16**cells weights)"
             )
         if list(cells) != sorted(set(cells)):
-            raise SolverError(f"tuple {shown} does not list its cells once each, in ascending order")
+            raise SolverError(f"tuple {shown} is not in ascending order; expected each cell once")
         if cells[-1] >= self.rows * self.columns or cells[0] < 0:
             raise SolverError(
-                f"tuple {shown} leaves the board: expected cells 0 to {self.rows * self.columns - 1} "
+                f"tuple {shown} leaves the board; expected cells 0 to {self.rows * self.columns - 1} "
                 f"of {self.rows}×{self.columns}"
             )
 
     def _check_stages(self) -> None:
         if self.stages and (self.rows, self.columns) != (4, 4):
-            raise SolverError(f"stages are for 4×4 alone, not for {self.rows}×{self.columns}")
+            raise SolverError(
+                f"stages are given for a {self.rows}×{self.columns} board; only 4×4 can have them"
+            )
         if list(self.stages) != sorted(set(self.stages)) or not all(0 < s < self.ranks for s in self.stages):
             shown = ", ".join(str(1 << stage) if 0 <= stage <= 64 else f"2^{stage}" for stage in self.stages)
-            raise SolverError(
-                f"stages {shown} are not possible: expected ascending tiles, 2 to {1 << (self.ranks - 1)}"
-            )
+            raise SolverError(f"stages are {shown}; expected ascending tiles, 2 to {1 << (self.ranks - 1)}")
 
     @property
     def stage_entries(self) -> int:
@@ -165,7 +165,7 @@ DEFAULT_PATTERN = {(4, 4): "4x6", (5, 5): "seed-5x5"}
 
 
 def pattern_for(text: str, rows: int = 4, columns: int = 4) -> Pattern:
-    """Find a network's shape by name, or make it of cells, as ``"0,1,2,4,5 4,5,6,8,9"`` or ``"01245 45689"``.
+    """Find a network's shape by name, or make it from cells: ``"0,1,2,4,5 4,5,6,8,9"``, ``"01245 45689"``.
 
     Raises:
         SolverError: neither a name nor a list of cells that fits the board.
@@ -179,7 +179,7 @@ def pattern_for(text: str, rows: int = 4, columns: int = 4) -> Pattern:
         tuples = _hexadecimal(text.replace("/", " "))
     else:
         raise SolverError(
-            f"network {text!r} is unknown: expected one of {', '.join(PATTERNS)}, or the cells of each tuple "
+            f"network {text!r} is unknown; expected one of {', '.join(PATTERNS)}, or the cells of each tuple "
             'like "0,1,2,4,5 4,5,6,8,9"'
         )
     return Pattern("custom", rows, columns, tuples, source="given on the command line")
@@ -223,5 +223,5 @@ def active_weights(pattern: Pattern) -> int:
 
 
 def scale_of(pattern: Pattern) -> float:
-    """The factor that makes a value of the sum of the active weights."""
+    """Return the factor that makes a value of the sum of the active weights."""
     return 1 / active_weights(pattern) if pattern.averaged else 1.0

@@ -107,7 +107,7 @@ def list_entries_two_words(words: Words, tables: TwoWordTables, entries: Any) ->
 
 @inlined_kernel
 def _sum_both(lows: Any, highs: Any, tables: TwoWordTables, i: int) -> Any:
-    """The sum over all images of a tuple with cells in both words."""
+    """Sum up all images of a tuple with cells in both words."""
     o = tables.offsets[i]
     k = tables.masks[i, 0]
     m = tables.masks[i, 1]
@@ -126,7 +126,7 @@ def _sum_both(lows: Any, highs: Any, tables: TwoWordTables, i: int) -> Any:
 
 @inlined_kernel
 def value_two_words(words: Words, tables: TwoWordTables) -> Any:
-    """The value of an afterstate; see `network_ops.value_of_words`."""
+    """Compute the value of an afterstate; see `network_ops.value_of_words`."""
     lows, highs = images_of_words(words, tables.geometry)
     a, b, c, d, e, f, g, h = lows
     w = tables.weights
@@ -162,7 +162,7 @@ def prefetch_two_words(words: Words, tables: TwoWordTables) -> None:
 
 @kernel
 def value_of_grid(cells: Any, tables: TwoWordTables) -> Any:
-    """The value of an afterstate of any exponents up to 31, uint8 [rows, columns], in score points."""
+    """Compute the value of an afterstate of exponents up to 31, uint8 [rows, columns], in score points."""
     words = pack_two_words(cells, tables)
     if words.extra != U0 or is_high_two_words(words, tables.ranks, tables):
         words = lower_two_words(words, tables.ranks, tables)

@@ -1,4 +1,4 @@
-"""How chance nodes are expanded: every spawn, or a sample of them."""
+"""Expand chance nodes: every spawn, or a sample of them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class ChancePolicy(NamedTuple):
     """How a chance node is expanded.
 
     Attributes:
-        exact_up_to: with at most so many empty cells each is expanded into a 2 (0.9) and a 4 (0.1).
-        sample_cells: above that, so many distinct cells are drawn, each expanded into both tiles; or, if 0,
-        sample_pairs: so many (cell, tile) pairs are drawn by the spawn rule, with replacement.
-        min_probability: a node reached from the root with less probability is not expanded but evaluated.
-        random_state: uint64 [1], the generator of the samples.
+        exact_up_to: largest number of empty cells at which each is expanded into a 2 (0.9) and a 4 (0.1).
+        sample_cells: number of distinct cells drawn above that, each expanded into both tiles; 0 for pairs.
+        sample_pairs: number of (cell, tile) pairs drawn by the spawn rule, with replacement.
+        min_probability: a node that is reached from the root with less probability is evaluated instead.
+        random_state: uint64 [1], generator of the samples.
     """
 
     exact_up_to: int
@@ -32,12 +32,12 @@ class ChancePolicy(NamedTuple):
 
 
 class Spawns(NamedTuple):
-    """Scratch for the spawns of the chance nodes on the current path, a row for each level of it.
+    """Working memory for the spawns of the chance nodes on the current path, a row for each level.
 
     Attributes:
-        cells: int64 [levels, 128].
-        exponents: int64 [levels, 128].
-        weights: float64 [levels, 128], summing to 1 over the spawns of a node.
+        cells: int64 [levels, 128], cell of each spawn.
+        exponents: int64 [levels, 128], its exponent.
+        weights: float64 [levels, 128], its probability; they add up to 1 for each node.
     """
 
     cells: npt.NDArray[np.int64]
@@ -48,21 +48,21 @@ class Spawns(NamedTuple):
 def make_policy(
     exact_up_to: int = 64, sample_cells: int = 0, sample_pairs: int = 0, min_probability: float = 0.0
 ) -> ChancePolicy:
-    """A chance policy; by default every spawn is expanded."""
+    """Make a chance policy. By default it expands every spawn."""
     return ChancePolicy(
         exact_up_to, sample_cells, sample_pairs, min_probability, np.zeros(1, dtype=np.uint64)
     )
 
 
 def make_spawns(levels: int) -> Spawns:
-    """Scratch for so many levels."""
+    """Make the working memory for a number of levels."""
     shape = (levels, 128)
     return Spawns(np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64), np.zeros(shape))
 
 
 @kernel
 def list_spawns(after: Any, level: int, policy: ChancePolicy, spawns: Spawns) -> int:
-    """Write the spawns to expand on an afterstate into row ``level``; how many there are."""
+    """Write the spawns to expand on an afterstate into row ``level``; return their number."""
     cells = spawns.cells[level]
     empties = 0
     for cell in range(count_cells(after)):
@@ -78,7 +78,7 @@ def list_spawns(after: Any, level: int, policy: ChancePolicy, spawns: Spawns) ->
 
 @kernel
 def _both_tiles(count: int, level: int, spawns: Spawns) -> int:
-    """Give each of the first ``count`` cells of a row a 2 and a 4; how many spawns that makes."""
+    """Give each of the first ``count`` cells of a row a 2 and a 4; return the number of spawns."""
     for i in range(count):
         spawns.cells[level, count + i] = spawns.cells[level, i]
         spawns.exponents[level, i] = 1
@@ -90,7 +90,7 @@ def _both_tiles(count: int, level: int, spawns: Spawns) -> int:
 
 @kernel
 def _shuffle(cells: Any, empties: int, policy: ChancePolicy) -> int:
-    """Bring ``sample_cells`` distinct cells to the front (a partial Fisher-Yates shuffle); how many."""
+    """Bring ``sample_cells`` distinct cells to the front (partial Fisher-Yates); return their number."""
     wanted = min(policy.sample_cells, empties)
     for i in range(wanted):
         state, number = compiled_next_random(policy.random_state[0])
@@ -102,10 +102,10 @@ def _shuffle(cells: Any, empties: int, policy: ChancePolicy) -> int:
 
 @kernel
 def _draw_pairs(empties: int, level: int, policy: ChancePolicy, spawns: Spawns) -> int:
-    """Replace the listed cells by (cell, tile) pairs drawn by the spawn rule; how many."""
+    """Replace the listed cells by (cell, tile) pairs drawn by the spawn rule; return their number."""
     cells = spawns.cells[level]
     count = policy.sample_pairs
-    for i in range(count):  # drawn pairs go behind the listed cells first, which must stay readable
+    for i in range(count):  # write pairs after the listed cells first, which must stay readable
         state, number = compiled_next_random(policy.random_state[0])
         policy.random_state[0] = state
         which, exponent = compiled_pick(number, np.uint64(empties))

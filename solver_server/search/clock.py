@@ -20,7 +20,7 @@ if sys.platform == "win32":
 
     @kernel
     def now(buffer: Any) -> float:
-        """Seconds of a clock that only ever goes forward; ``buffer`` is int64 [2], overwritten."""
+        """Return the seconds of a clock that never goes back; ``buffer`` is int64 [2], overwritten."""
         _frequency(buffer.ctypes)
         frequency = buffer[0]
         _counter(buffer.ctypes)
@@ -31,6 +31,6 @@ else:
 
     @kernel
     def now(buffer: Any) -> float:
-        """Seconds of a clock that only ever goes forward; ``buffer`` is int64 [2], overwritten."""
+        """Return the seconds of a clock that never goes back; ``buffer`` is int64 [2], overwritten."""
         _clock_gettime(_CLOCK_MONOTONIC, buffer.ctypes)
         return float(buffer[0] + 1e-9 * buffer[1])

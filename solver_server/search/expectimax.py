@@ -1,8 +1,8 @@
-"""The expectimax search that every engine chooses by.
+"""The expectimax search of all engines but `order`.
 
 A decision node is the maximum over legal directions of merge reward + value of the afterstate; a chance node
-is the mean over spawns. Engines differ in data alone: the evaluator of the leaves, how chance nodes are
-expanded, and the limits.
+is the mean over spawns. Engines differ only in data: the evaluator of the leaves, the policy of
+chance nodes, and the limits.
 
 Depth is counted in plies here (a player's move is one, a spawn is one), because a search may end on either:
 n player moves with afterstates at the leaves are 2n − 1 plies.
@@ -22,13 +22,13 @@ from game2048.kernels.jit import kernel
 from solver_server.search.board_ops import key_of, make_boards, put_tile, slide_at
 from solver_server.search.chance import ChancePolicy, Spawns, list_spawns
 from solver_server.search.clock import now
-from solver_server.search.evaluator import evaluate
+from solver_server.search.evaluator import value_of_leaf
 from solver_server.search.transposition import TranspositionTable, holds, slot_of, store
 
 MAX_PLIES = 31
 LEVELS = MAX_PLIES // 2 + 1
 NO_LIMIT = np.iinfo(np.int64).max
-"""As a limit on nodes."""
+"""A limit on nodes that no search reaches."""
 _CLOCK_EVERY = 4  # chance nodes between two looks at the clock, each some microseconds of evaluation
 
 
@@ -66,7 +66,7 @@ class Stack(NamedTuple):
 
 
 class Span(NamedTuple):
-    """How far `decide` deepens.
+    """The depths and limits of `decide`.
 
     Attributes:
         first: plies of the first search, at least 1.
@@ -85,11 +85,11 @@ class Span(NamedTuple):
 
 
 class Search(NamedTuple):
-    """All that a search needs, passed to kernels as one argument.
+    """Everything that a search needs, as one argument of kernels.
 
     Attributes:
-        rows: the row tables (of use to 4×4 boards alone).
-        evaluator: what gives leaves their value (`evaluator.evaluate`).
+        rows: the row tables, used on 4×4 boards.
+        evaluator: gives leaves their value (`evaluator.value_of_leaf`).
         chance: how chance nodes are expanded.
         spawns: scratch for the spawns of each level.
         stack: scratch for the path.
@@ -98,9 +98,9 @@ class Search(NamedTuple):
         counters: int64 [2]: nodes so far; 1 once a limit has been passed.
         values: float64 [2, 4], of the directions at the root: by the deepest finished search, by the current.
         deadline: float64 [1], in seconds of `clock.now`.
-        node_limit: int64 [1], nodes after which a search is broken off.
+        node_limit: int64 [1], nodes after which a search stops.
         clock: int64 [2], scratch of `clock.now`.
-        stop: int64 [1], not 0 once the caller wants the search broken off (`StopFlag.array`).
+        stop: int64 [1], not 0 once the caller wants the search to stop (`StopFlag.array`).
     """
 
     rows: RowTables
@@ -119,7 +119,7 @@ class Search(NamedTuple):
 
 
 def make_stack(board_shape: tuple[int, ...]) -> Stack:
-    """A stack for boards of a shape (`position.make_boards`)."""
+    """Make a stack for boards of a shape (`board_ops.make_boards`)."""
     return Stack(
         afters=make_boards(LEVELS + 1, board_shape),
         states=make_boards(LEVELS, board_shape),
@@ -137,10 +137,10 @@ def make_stack(board_shape: tuple[int, ...]) -> Stack:
 
 @kernel
 def _known_value(level: int, key: np.uint64, plies: int, probability: float, search: Search) -> Any:
-    """Whether the afterstate on a level need not be expanded, and its value then."""
+    """Tell whether the afterstate on a level is settled without expansion, and its value then."""
     if plies == 0 or probability < search.chance.min_probability:
         search.counters[0] += 1
-        return True, evaluate(search.stack.afters[level], search.evaluator)
+        return True, value_of_leaf(search.stack.afters[level], search.evaluator)
     slot = slot_of(key, search.table.entries.size)
     if holds(slot, key, plies, search.exact_depth, search.table):
         return True, search.table.entries[slot].value
@@ -165,7 +165,7 @@ def _open(level: int, key: np.uint64, plies: int, probability: float, search: Se
 
 @kernel
 def _is_late(search: Search) -> bool:
-    """Whether the deadline has passed or the caller wants to stop, looked up now and then."""
+    """Tell whether the deadline has passed or the caller wants to stop; checked only now and then."""
     if search.counters[0] % _CLOCK_EVERY != 0:
         return False
     return bool(search.stop[0] != 0 or now(search.clock) > float(search.deadline[0]))
@@ -222,11 +222,11 @@ def _try_directions(level: int, search: Search) -> bool:
 
 @kernel
 def _current_value(level: int, search: Search) -> Any:
-    """Whether the board after the current spawn is done, and its value then."""
+    """Tell whether the board after the current spawn is finished, and its value then."""
     stack = search.stack
     if stack.plies[level] == 1:
         search.counters[0] += 1
-        return True, evaluate(stack.states[level], search.evaluator)
+        return True, value_of_leaf(stack.states[level], search.evaluator)
     if not _try_directions(level, search):
         return False, 0.0
     best = stack.best[level]
@@ -235,7 +235,7 @@ def _current_value(level: int, search: Search) -> Any:
 
 @kernel
 def afterstate_value(plies: int, search: Search) -> float:
-    """The value of the board ``search.stack.afters[0]``, on which a spawn is due.
+    """Compute the value of the board ``search.stack.afters[0]``, on which a spawn is due.
 
     Args:
         plies: how deep to search: 0 evaluates it as it is, 1 ends on the boards after the spawn, 2 on the

@@ -1,4 +1,4 @@
-"""An engine that chooses by expectimax: a `Search` and how its depth is counted."""
+"""The engine that chooses by expectimax: a `Search` and a rule for its depth."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from solver_server.stop_flag import StopFlag
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How far a search goes that was given no limit at all.
+    """The nodes of a search without any limit.
 
     Attributes:
         bitboard: nodes on 4×4 boards.
-        grid: nodes on others.
-        growth: see `expectimax.decide`; 0 begins every depth and throws away what the limit cuts short.
+        grid: nodes on other boards.
+        growth: see `expectimax.decide`; 0 begins every depth and drops a depth that the limit cuts short.
     """
 
     bitboard: int = 35_000
@@ -39,7 +39,7 @@ class Effort:
 
 
 OVERHEAD_SECONDS = 5e-5
-"""What a decision takes besides the search: entering the kernel, and making an answer of its values."""
+"""Seconds of a decision beside the search: to enter the kernel, and to make an answer of its values."""
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -47,7 +47,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 def make_search(
     evaluator: Any, chance: ChancePolicy, *, log2_entries: int, exact_depth: bool = False
 ) -> Search:
-    """A search over an evaluator, with all its scratch and table of its own."""
+    """Make a search over an evaluator, with its own working memory and table."""
     return Search(
         rows=bitboard.make_row_tables(),
         evaluator=evaluator,
@@ -66,7 +66,7 @@ def make_search(
 
 
 def sibling_of(search: Search) -> Search:
-    """A search over the same evaluator, for another thread; it must not sample."""
+    """Make a search over the same evaluator for another thread. It must not sample."""
     return make_search(
         search.evaluator,
         search.chance,
@@ -79,15 +79,15 @@ class ExpectimaxEngine:
     """Chooses by `expectimax.decide`.
 
     Args:
-        search: what to search with.
-        depths: how its depth is counted.
+        search: the search.
+        depths: rule of its depth.
         on_grid: whether 4×4 boards too are searched as grids, which need no downgrading past 32768.
-        effort: without a limit.
-        threads: at work on one search that has a limit of time; with any other, moves depend on the board
-            alone, and one thread searches.
+        effort: nodes without a limit.
+        threads: number of threads that share a search with a time limit. Other searches take one thread, so
+            that the move depends on the board alone.
 
     Attributes:
-        stop_flag: breaks off the running search.
+        stop_flag: stops the running search.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class ExpectimaxEngine:
     def choose(self, board: Board, limit: Limit) -> Decision | None:
         """See `Engine.choose`."""
         begun = time.perf_counter()
-        # Samples depend on the board alone: the same board gets the same answer, whatever was asked before.
+        # Samples depend on the board alone: the same board gets the same answer at any time.
         self._searches[0].chance.random_state[0] = (hash_of(board) * _GOLDEN) & 0xFFFFFFFFFFFFFFFF
         position = self._position(board)
         self._fit_stacks(position.shape[1:])
@@ -157,7 +157,7 @@ class ExpectimaxEngine:
         return done
 
     def _position(self, board: Board) -> npt.NDArray[Any]:
-        """The board as the search takes it: an array of one."""
+        """Return the board as the search takes it: an array of one."""
         cells = grid.to_grid(board)
         if self._on_grid or (board.rows, board.columns) != (4, 4):
             return cells[np.newaxis]
@@ -169,7 +169,7 @@ class ExpectimaxEngine:
             self._stack_shape = shape
 
     def _span(self, limit: Limit) -> tuple[int, int, float]:
-        """Plies of the first and last search, and seconds for all but the first."""
+        """Return the plies of the first and last search, and the seconds for all but the first."""
         depths = self._depths
         seconds = seconds_of(limit)
         depth = None if limit.depth is None else depths.check(limit.depth)
@@ -177,12 +177,12 @@ class ExpectimaxEngine:
             last = depths.plies(depth)
         else:
             last = depths.plies(depths.default if limit.time_ms is None else depths.maximum)
-        # Deepening costs little, and leaves a move to answer with when a limit comes first.
+        # Deepening costs little, and leaves a move to answer when a limit comes first.
         first = min(2 - last % 2, last)
         return first, last, seconds
 
     def _nodes(self, limit: Limit) -> tuple[int, float]:
-        """Nodes for all searches together, and the growth of one over that before."""
+        """Return the nodes for all searches together, and the growth from one to the next."""
         if limit != Limit():
             return NO_LIMIT, 0.0
         effort = self._effort
@@ -190,5 +190,5 @@ class ExpectimaxEngine:
 
 
 def hash_of(board: Board) -> int:
-    """A number that depends on the board alone, the same in every process."""
+    """Return a number that depends on the board alone, the same in every process."""
     return int.from_bytes(board.cells, "big") + board.columns

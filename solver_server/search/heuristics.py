@@ -1,4 +1,4 @@
-"""Hand-made evaluations: the row heuristic of ``fast``, and those of the two older players we keep alive."""
+"""Hand-made evaluations: the row heuristic of ``fast``, and those of two older players."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from game2048.kernels import grid
 from game2048.kernels.bitboard import transpose
 from game2048.kernels.jit import allocating_kernel, kernel, overload
 from solver_server.search.board_ops import is_grid
-from solver_server.search.evaluator import evaluate, is_evaluator
+from solver_server.search.evaluator import is_evaluator, value_of_leaf
 
 # -- fast: a sum over rows and columns ---------------------------------------------------------------------
 
@@ -23,7 +23,7 @@ class LineHeuristic(NamedTuple):
     monotonicity losses in rank⁴ − 11 · Σ rank^3.5.
 
     Attributes:
-        reward_weight, dead_value: see `evaluator`; a dead board is worth 0, less than any board alive.
+        reward_weight, dead_value: see `evaluator`; a dead board has the value 0, less than any other.
         line_values: float64 [65536], the value of every 4-cell row of nibbles.
         power_4: float64 [64], rank⁴.
         power_3_5: float64 [64], rank^3.5.
@@ -67,7 +67,7 @@ def _fill_line_values(values: Any, power_4: Any, power_3_5: Any) -> None:
 
 
 def make_line_heuristic() -> LineHeuristic:
-    """The evaluator of ``fast``."""
+    """Make the evaluator of ``fast``."""
     ranks = np.arange(64, dtype=np.float64)
     heuristic = LineHeuristic(0.0, 0.0, np.empty(65536), ranks**4, ranks**3.5)
     _fill_line_values(heuristic.line_values, heuristic.power_4, heuristic.power_3_5)
@@ -98,7 +98,7 @@ def _line_heuristic_grid(board: grid.Grid, heuristic: LineHeuristic) -> float:
     return total
 
 
-@overload(evaluate)
+@overload(value_of_leaf)
 def _(board: Any, evaluator: Any) -> Any:
     if not is_evaluator(evaluator, LineHeuristic):
         return None
@@ -131,13 +131,13 @@ class Composite(NamedTuple):
 
 
 def make_composite() -> Composite:
-    """The evaluator of ``composite``. A dead board is worth 0: any living one is worth more."""
+    """Make the evaluator of ``composite``. A dead board has the value 0; any other has more."""
     return Composite(0.0, 0.0, 4.0 ** np.array(COMPOSITE_EXPONENTS, dtype=np.float64))
 
 
 @kernel
 def _trend(line: Any) -> int:
-    """How many steps of a line follow its better trend; a level step follows both."""
+    """Count the steps of a line that follow its better trend; a level step follows both."""
     rising = falling = 0
     for i in range(line.size - 1):
         if line[i] <= line[i + 1]:
@@ -183,7 +183,7 @@ def composite_value(board: grid.Grid, composite: Composite) -> float:
     return position + 50_000 * empty + 10_000 * monotonicity - 1_000 * _roughness(board) + corner
 
 
-@overload(evaluate)
+@overload(value_of_leaf)
 def _(board: Any, evaluator: Any) -> Any:
     if is_evaluator(evaluator, Composite) and is_grid(board):
         return lambda board, evaluator: composite_value(board, evaluator)
@@ -209,7 +209,7 @@ class Gradient(NamedTuple):
 
 
 def make_gradient() -> Gradient:
-    """The evaluator of ``gradient``, with its player's own −1e6 for a dead board."""
+    """Make the evaluator of ``gradient``, with its player's own −1e6 for a dead board."""
     return Gradient(0.0, -1e6, np.array(GRADIENT_WEIGHTS, dtype=np.float64))
 
 
@@ -226,7 +226,7 @@ def gradient_value(board: grid.Grid, gradient: Gradient) -> float:
     return 2.7 * empty + snake - 0.1 * _roughness(board)
 
 
-@overload(evaluate)
+@overload(value_of_leaf)
 def _(board: Any, evaluator: Any) -> Any:
     if is_evaluator(evaluator, Gradient) and is_grid(board):
         return lambda board, evaluator: gradient_value(board, evaluator)
@@ -237,7 +237,7 @@ def _(board: Any, evaluator: Any) -> Any:
 
 
 class Constant(NamedTuple):
-    """Every leaf has the same value, so what counts are the merges on the way: the plainest baseline.
+    """Gives every leaf the same value, so that only the merges count: the plainest baseline.
 
     Attributes:
         reward_weight, dead_value: see `evaluator`.
@@ -254,7 +254,7 @@ def _constant_value(board: Any, constant: Constant) -> float:
     return constant.leaf
 
 
-@overload(evaluate)
+@overload(value_of_leaf)
 def _(board: Any, evaluator: Any) -> Any:
     if is_evaluator(evaluator, Constant):
         return lambda board, evaluator: _constant_value(board, evaluator)

@@ -1,12 +1,11 @@
-"""Expectimax that keeps the large tiles in order: few things are looked at, and those very fast.
+"""Expectimax that keeps the large tiles in order, with a small and very fast evaluation.
 
-The evaluation wants rows and columns to fall from one corner, weighed by the tiles' own points. What is out
-of order is not searched any deeper, so that the search follows the few lines of play that keep the order. By
-itself this plays poorly; it plays well where endgame tables (`solver_server.tables`) take over as soon as
-the large tiles stand where it puts them. Evaluation and cut are those of github.com/macroxue/2048-ai
-(docs/tables.md).
+The evaluation wants rows and columns to fall from one corner, weighted by the tiles' own points. Boards out
+of order are not searched deeper, so the search follows the few lines of play that keep the order. By itself
+it plays poorly. It plays well with endgame tables (`solver_server.tables`), which take over as soon as the
+large tiles are in formation. Evaluation and cut are those of github.com/macroxue/2048-ai (docs/tables.md).
 
-Depth is counted in player moves, the afterstates of the last one evaluated, as everywhere.
+Depth counts player moves; the afterstates of the last one are evaluated.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from solver_server.search.expectimax import Span
 from solver_server.search.transposition import slot_of
 
 _DISORDER = 12
-"""What a step up within a line counts, as a multiple of the difference of the two tiles' points."""
+"""Factor of the difference of two tiles' points at a step up within a line."""
 _GROWTH = 4
-"""How many times the nodes of all depths before it a depth takes."""
+"""Nodes of a depth, as a multiple of the nodes of all depths before it."""
 _ANY = -(2**62)
 _CLOCK_EVERY = 64  # expanded nodes between two looks at the clock
 _U0, _U15, _U16, _U32, _U48 = np.uint64(0), np.uint64(15), np.uint64(16), np.uint64(32), np.uint64(48)
@@ -49,7 +48,7 @@ _ENTRY = np.dtype(
 
 
 class OrderSearch(NamedTuple):
-    """All that the search needs.
+    """Everything that the search needs.
 
     Attributes:
         rows: the row tables.
@@ -62,7 +61,7 @@ class OrderSearch(NamedTuple):
         values: int64 [2, 4], of the directions: by the deepest finished search, by the current one.
         deadline: float64 [1], in seconds of `clock.now`.
         clock: int64 [2], scratch of `clock.now`.
-        stop: int64 [1], not 0 once the caller wants the search broken off (`StopFlag.array`).
+        stop: int64 [1], not 0 once the caller wants the search to stop (`StopFlag.array`).
     """
 
     rows: RowTables
@@ -79,9 +78,9 @@ class OrderSearch(NamedTuple):
 
 
 def make_lines() -> npt.NDArray[np.int32]:
-    """The values of all rows of nibbles, which should fall from the lowest nibble on.
+    """Make the values of all rows of nibbles, which should fall from the lowest nibble on.
 
-    A tile counts its points, exponent · tile, which is about what making it has scored.
+    A tile counts its points, exponent · tile: about the score of making it.
     """
     rows = np.arange(65536)
     tiles: list[Any] = [(exponents := (rows >> (4 * i)) & 15) << exponents for i in range(4)]
@@ -93,7 +92,7 @@ def make_lines() -> npt.NDArray[np.int32]:
 
 
 def make_order_search(log2_entries: int = 16) -> OrderSearch:
-    """A search with a table of ``2**log2_entries`` entries; one for each thread."""
+    """Make a search with a table of ``2**log2_entries`` entries; one for each thread."""
     return OrderSearch(
         rows=make_row_tables(),
         lines=make_lines(),
@@ -121,13 +120,13 @@ def _lines_value(board: np.uint64, lines: Any) -> int:
 
 @kernel
 def order_value(board: np.uint64, search: OrderSearch) -> int:
-    """The value of a board whose rows and columns should fall from its first cell on."""
+    """Compute the value of a board whose rows and columns should fall from its first cell on."""
     return _lines_value(board, search.lines) + _lines_value(transpose(board), search.lines)
 
 
 @kernel
 def _slide_both(board: np.uint64, turned: np.uint64, direction: int, rows: RowTables) -> Any:
-    """A slide of a board and of its transposition at once, which both are needed to evaluate it."""
+    """Slide a board and its transposition at once; the evaluation needs both."""
     if direction % 2 == 1:
         after = slid_rows(board, rows.left if direction == 3 else rows.right)
         return after, transpose(after)
@@ -137,7 +136,7 @@ def _slide_both(board: np.uint64, turned: np.uint64, direction: int, rows: RowTa
 
 @kernel
 def _is_late(search: OrderSearch) -> bool:
-    """Whether a limit has been passed or the caller wants to stop, looked up now and then."""
+    """Tell whether a limit has been passed or the caller wants to stop; checked only now and then."""
     if search.counters[0] % _CLOCK_EVERY == 0 and (
         search.stop[0] != 0 or now(search.clock) > search.deadline[0]
     ):
@@ -149,14 +148,14 @@ def _is_late(search: OrderSearch) -> bool:
 def _mean_after(
     after: np.uint64, turned: np.uint64, depth: int, probability: float, search: OrderSearch
 ) -> int:
-    """The mean over the spawns on an afterstate of the best that can be made of each.
+    """Compute the mean over the spawns on an afterstate of the best value after each.
 
     Args:
         after: the afterstate; it has an empty cell.
         turned: its transposition.
-        depth: player moves to look ahead, at least 1.
-        probability: of reaching it.
-        search: see `OrderSearch`.
+        depth: number of player moves to look ahead, at least 1.
+        probability: probability of the afterstate.
+        search: the search.
     """
     entry: Any = search.entries[slot_of(after, search.entries.size)]
     stamp = (search.generation[0] << 4) + depth
@@ -196,7 +195,7 @@ def _mean_after(
 
 @kernel
 def _nearness(board: np.uint64) -> int:
-    """How near to the first cell the large tiles are: Σ points · steps to the opposite corner."""
+    """Measure how near the large tiles are to the first cell: Σ points · steps to the opposite corner."""
     total: Any = 0
     for cell in range(16):
         rank = np.int64((board >> np.uint64(4 * cell)) & _U15)
@@ -206,7 +205,7 @@ def _nearness(board: np.uint64) -> int:
 
 @kernel
 def _turn_to_corner(board: np.uint64) -> Any:
-    """The image of a board with its large tiles nearest to the first cell, and its number (`next_image`).
+    """Find the image with the large tiles nearest to the first cell, and its number (`next_image`).
 
     The large tiles decide, not the order of all: a game whose small tiles are in a mess must not change
     the corner it builds in.

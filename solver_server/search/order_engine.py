@@ -1,4 +1,4 @@
-"""An engine that keeps the large tiles in order, for endgame tables to find them so."""
+"""The engine that keeps the large tiles in order, as endgame tables need them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from solver_server.search.order import decide_by_order, decide_many_by_order, ma
 from solver_server.stop_flag import StopFlag
 
 FIRST_DEPTH = 4
-"""How far it always looks without any limit, in player moves."""
+"""Least depth without any limit, in player moves."""
 EFFORT = 150_000
 """Nodes without any limit: less than half a millisecond on average, with tables."""
 
@@ -29,11 +29,11 @@ class OrderEngine:
     """Chooses by `order.decide_by_order`, on 4×4 boards. One instance serves one thread.
 
     Args:
-        depths: how its depth is counted.
+        depths: rule of its depth.
         effort: nodes without a limit.
 
     Attributes:
-        stop_flag: breaks off the running search.
+        stop_flag: stops the running search.
     """
 
     def __init__(self, depths: DepthRule = PLAYER_MOVES, effort: int = EFFORT) -> None:
@@ -46,7 +46,7 @@ class OrderEngine:
         """See `Engine.choose`."""
         begun = time.perf_counter()
         if (board.rows, board.columns) != (4, 4):
-            raise SolverError(f"engine order does not play {board.rows}×{board.columns}: expected 4×4")
+            raise SolverError(f"the board is {board.rows}×{board.columns}; engine order plays 4×4")
         packed = np.uint64(bitboard.downgrade(grid.to_grid(board)))
         first, last, seconds, nodes = self._span(limit)
         left = seconds - (time.perf_counter() - begun) - OVERHEAD_SECONDS
@@ -82,10 +82,10 @@ class OrderEngine:
         return done
 
     def _span(self, limit: Limit) -> tuple[int, int, float, int]:
-        """The first depth and the last, and seconds and nodes for all but the first."""
+        """Return the first depth and the last, and seconds and nodes for all but the first."""
         seconds = seconds_of(limit)
         if limit == Limit():
             return FIRST_DEPTH, self._depths.maximum, seconds, self._effort
         last = self._depths.maximum if limit.depth is None else self._depths.check(limit.depth)
-        # Deepening takes half as long again; it leaves a move to answer with when time is up.
+        # Deepening takes half as long again; it leaves a move to answer when time is up.
         return last if limit.time_ms is None else 1, last, seconds, NO_LIMIT

@@ -1,8 +1,8 @@
 """One search on several threads: each takes one direction at one depth at a time.
 
-Kernels let go of the interpreter, so that threads search side by side. Each has a `Search` of its own, with
-its own transposition table: what one of them finds out another may find out again, but none waits for
-another, and no entry is ever read half written.
+Kernels release the interpreter's lock, so threads search in parallel. Each has its own `Search` with its own
+transposition table. Two threads may compute the same value, but none waits for another, and nobody reads a
+half-written entry.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from solver_server.search.expectimax import NO_LIMIT, Search, begin, decide, mov
 
 
 class _Work:
-    """The tasks of one decision, (plies, direction), the shallowest first, and what came of them."""
+    """The tasks of one decision, (plies, direction), the shallowest first, and their results."""
 
     def __init__(self, directions: Sequence[int], first: int, last: int) -> None:
         self._directions = directions
@@ -31,7 +31,7 @@ class _Work:
         self._values: dict[int, dict[int, float]] = {}
 
     def take(self) -> tuple[int, int] | None:
-        """The next task, or ``None`` if there is none left."""
+        """Take the next task; ``None`` if there is none left."""
         with self._lock:
             round_, turn = divmod(self._taken, len(self._directions))
             plies = self._first + 2 * round_
@@ -41,12 +41,12 @@ class _Work:
             return plies, self._directions[turn]
 
     def book(self, plies: int, direction: int, value: float) -> None:
-        """Keep the value of a task that was finished."""
+        """Store the value of a finished task."""
         with self._lock:
             self._values.setdefault(plies, {})[direction] = value
 
     def deepest(self) -> tuple[int, dict[int, float]] | None:
-        """The deepest depth that all directions were searched to, and their values."""
+        """Return the deepest depth to which all directions were searched, and their values."""
         finished = [plies for plies, found in self._values.items() if len(found) == len(self._directions)]
         return (max(finished), self._values[max(finished)]) if finished else None
 
@@ -55,7 +55,7 @@ class RootSplit:
     """Deepens on all threads at once.
 
     Args:
-        threads: how many, the caller's among them; at least 2.
+        threads: number of threads, the caller's included; at least 2.
     """
 
     def __init__(self, threads: int) -> None:
@@ -71,7 +71,7 @@ class RootSplit:
             first: plies of the first search, which is always finished.
             last: plies of the last one.
             seconds: limit on all but the first depth.
-            searches: one a thread. In the first one are left the values of the deepest finished depth
+            searches: one for each thread. The first one gets the values of the deepest finished depth
                 (``values[0]``) and the nodes of all threads (``counters[0]``).
 
         Returns:
@@ -111,7 +111,7 @@ def _run(work: _Work, boards: Any, search: Search) -> None:
 
 
 def _put(found: dict[int, float], values: npt.NDArray[Any]) -> int:
-    """Write values by direction; the best, of equal ones the first."""
+    """Write values by direction; return the best, of equal ones the first."""
     for direction, value in found.items():
         values[direction] = value
     return max(sorted(found), key=lambda d: found[d])

@@ -1,4 +1,4 @@
-"""A transposition table of afterstates: one array of entries under a multiplicative hash, always replaced."""
+"""A transposition table of afterstates: one array, a multiplicative hash, always replaced."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class TranspositionTable(NamedTuple):
 
 
 def make_transposition_table(log2_entries: int) -> TranspositionTable:
-    """An empty table of ``2**log2_entries`` entries, 24 bytes each."""
+    """Make an empty table of ``2**log2_entries`` entries, 24 bytes each."""
     return TranspositionTable(np.zeros(1 << log2_entries, dtype=_ENTRY), np.ones(1, dtype=np.int64))
 
 
 @kernel
 def slot_of(key: np.uint64, slots: int) -> int:
-    """Where a key lives among ``slots``, a power of two up to 2**32."""
+    """Return the slot of a key among ``slots``, a power of two up to 2**32."""
     # A bit of a product depends only on the bits up to it: unless the upper ones are folded back, boards that
     # differ in the last row alone, where the small tiles are, would all share a slot.
     mixed = (key ^ (key >> _U32)) * _GOLDEN
@@ -46,7 +46,7 @@ def slot_of(key: np.uint64, slots: int) -> int:
 
 @kernel
 def holds(slot: int, key: np.uint64, plies: int, exact: bool, table: TranspositionTable) -> bool:
-    """Whether a slot has the value of a key, searched to ``plies`` (``exact``) or at least so deep."""
+    """Tell whether a slot has the value of a key, searched to ``plies`` (``exact``) or at least so deep."""
     entry: Any = table.entries[slot]
     if entry.key != key or entry.stamp >> 8 != table.generation[0]:
         return False
@@ -56,7 +56,7 @@ def holds(slot: int, key: np.uint64, plies: int, exact: bool, table: Transpositi
 
 @kernel
 def store(slot: int, key: np.uint64, plies: int, value: float, table: TranspositionTable) -> None:
-    """Put a value into a slot, whatever was there."""
+    """Put a value into a slot, in place of any other."""
     entry: Any = table.entries[slot]
     entry.key = key
     entry.value = value

@@ -102,7 +102,7 @@ def test_two_moves_ahead_is_stronger() -> None:
 
 def test_a_network_of_another_size_is_told() -> None:
     network = open_network(TDL)
-    with pytest.raises(SolverError, match="network 5x4 plays 4×4, not 5×5"):
+    with pytest.raises(SolverError, match="the board is 5×5; network 5x4 plays 4×4"):
         NetworkEngine(network).choose(Board(5, 5), Limit())
 
 
@@ -155,7 +155,7 @@ def test_evaluate_takes_any_engine() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--weights", str(TDL), "--board", "5x5"], 1, "plays 4x4 boards, not 5x5"),
+        (["--weights", str(TDL), "--board", "5x5"], 1, "plays 4x4: leave out --board"),
         (["--weights", str(TDL), "--engine", "fast"], 2, "--weights is a network for engine ntuple"),
         (["--engine", "stockfish"], 2, "'stockfish' is not an engine; expected one of order, ntuple"),
         (["--engine", "fast", "--board", "9x4"], 2, "a board of 9×4 is not supported"),

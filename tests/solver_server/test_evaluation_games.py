@@ -57,5 +57,5 @@ def test_an_engine_that_does_not_play_the_board_is_refused_before_the_cluster_is
 
 def test_weights_play_their_own_board() -> None:
     assert games.plan_for(None, TDL, None, Limit()).size == (4, 4)
-    with pytest.raises(SolverError, match="plays 4x4 boards, not 5x5"):
+    with pytest.raises(SolverError, match="plays 4x4: leave out --board"):
         games.plan_for(None, TDL, Size(5, 5), Limit())

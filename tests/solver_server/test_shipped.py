@@ -84,7 +84,7 @@ def middle_game_boards(agent: NetworkEngine, count: int) -> Iterator[Board]:
 
 def test_other_boards_are_played_by_what_knows_them() -> None:
     assert default_for_data(Size(5, 5)) == default_for_play(Size(5, 5)) == "fast"
-    with pytest.raises(SolverError, match="no network for 5x5 comes with this installation"):
+    with pytest.raises(SolverError, match="no network is bundled for 5x5 boards"):
         bundled.weights_for(5, 5)
 
 

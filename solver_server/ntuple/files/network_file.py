@@ -1,4 +1,4 @@
-"""Opening a network file of any format."""
+"""Open a network file of any format."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def open_network(path: Path, *, verify: bool = True, in_memory: bool = False) ->
     """Read a network of any format; the first bytes tell which.
 
     Args:
-        path: a weights file, packed or not, or a TDL2048+ file (``.w``, also as ``.w.xz`` or ``.w.gz``). What
-            a packed one holds is kept in the user's cache folder, and read from there the next time.
+        path: a weights file, packed or not, or a TDL2048+ file (``.w``, also as ``.w.xz`` or ``.w.gz``). The
+            expanded weights of a packed file are kept in the user's cache folder for the next time.
         verify: whether to check the digest (this project's files only).
         in_memory: see `native.load_weights`.
 
@@ -41,7 +41,7 @@ def open_network(path: Path, *, verify: bool = True, in_memory: bool = False) ->
 
 
 def weights_cache_folder() -> Path:
-    """Where unpacked networks are kept: ``BOT2048_WEIGHTS``, or the user's cache folder."""
+    """Return the folder of unpacked networks: ``BOT2048_WEIGHTS``, or the user's cache folder."""
     chosen = os.environ.get("BOT2048_WEIGHTS")
     return Path(chosen) if chosen else user_cache() / "weights"
 

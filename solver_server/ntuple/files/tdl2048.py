@@ -62,7 +62,7 @@ class _Reader:
         return layout.unpack_from(self.data, self.at - layout.size)
 
     def skip(self, count: int, where: str) -> int:
-        """Where the next ``count`` bytes start."""
+        """Pass over the next ``count`` bytes; return where they start."""
         self._need(count, where)
         self.at += count
         return self.at - count
@@ -168,7 +168,7 @@ def _is_plain(pattern: Pattern) -> bool:
 
 
 def _read_table(reader: _Reader, number: int) -> tuple[tuple[int, ...], _Table]:
-    """The cells of a table in the order of its name, and its weights."""
+    """Read the cells of a table in the order of its name, and its weights."""
     path, head = reader.path, f"the head of table {number}"
     (serial,) = reader.take(struct.Struct("<B"), head)
     if serial != _SERIAL:
@@ -200,7 +200,7 @@ def _read_table(reader: _Reader, number: int) -> tuple[tuple[int, ...], _Table]:
 
 
 def _cells_of(path: Path, number: int, name: str, entries: int) -> tuple[int, ...]:
-    """The cells that a table's name lists.
+    """Read the cells in a table's name.
 
     Raises:
         SolverError: the table is not one of a plain tuple.
@@ -234,6 +234,6 @@ def _cells_of(path: Path, number: int, name: str, entries: int) -> tuple[int, ..
 
 
 def _reordered(table: _Table, cells: tuple[int, ...], wanted: tuple[int, ...]) -> _Table:
-    """A table with the first of ``cells`` as its lowest nibble, as one with the first of ``wanted`` there."""
+    """Turn a table whose lowest nibble is the first of ``cells`` into one with the first of ``wanted``."""
     axes = [len(cells) - 1 - cells.index(cell) for cell in reversed(wanted)]
     return np.ascontiguousarray(table.reshape((16,) * len(cells)).transpose(axes)).reshape(-1)

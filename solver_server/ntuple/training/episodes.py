@@ -39,7 +39,7 @@ class Quota(NamedTuple):
 
 
 class GameResults(NamedTuple):
-    """What games came to.
+    """The results of games.
 
     Attributes:
         scores: int64 [n], the scores.
@@ -52,7 +52,7 @@ class GameResults(NamedTuple):
 
 @kernel
 def _start_of(learner: Any) -> Words:
-    """The afterstate that the next episode restarts from."""
+    """Return the afterstate from which the next episode restarts."""
     state = learner.state[0]
     return Words(state.start_low, state.start_high, state.start_extra)
 
@@ -166,7 +166,7 @@ def _draw_start(thread: LearningThread, starts: Any) -> None:
 
 @kernel
 def _play_on_words(thread: LearningThread) -> Any:
-    """Play an episode from its start while its boards fit words; the score, and whether the game is over."""
+    """Play an episode while its boards fit words; return the score, and whether the game is over."""
     state: Any = thread.learner.state[0]
     scratch = thread.scratch
     words = _begin(thread)
@@ -193,7 +193,7 @@ def _play_on_words(thread: LearningThread) -> Any:
 
 @kernel
 def _play_on_grid(thread: LearningThread) -> Any:
-    """Play on from the afterstate in ``scratch.cells``, exactly; the score made, whether the game is over."""
+    """Continue on the exact ``scratch.cells``; return the added score, and whether the game is over."""
     state: Any = thread.learner.state[0]
     scratch = thread.scratch
     cells = scratch.cells
@@ -250,7 +250,7 @@ def _prepare_restart(learner: Any) -> None:
 
 @kernel
 def _last_top(thread: LearningThread) -> Any:
-    """The largest exponent at the end of the path."""
+    """Return the largest exponent at the end of the path."""
     cells = thread.scratch.cells
     state: Any = thread.learner.state[0]
     unpack_words(read_words(thread.learner.path.afterstates, state.length - 1), cells, thread.rules)

@@ -50,12 +50,12 @@ class LearnerHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sums_size(pattern: Pattern, method: str) -> int:
-    """How many numbers `Sums` has for a network and a method."""
+    """Count the numbers of `Sums` for a network and a method."""
     return 0 if method == "td0" else 2 * pattern.entries
 
 
 def learner_path(weights: Path) -> Path:
-    """The file of the learner's state that belongs to a weights file."""
+    """Return the file of the learner's state that belongs to a weights file."""
     return weights.with_suffix(LEARNER_SUFFIX)
 
 

@@ -1,4 +1,4 @@
-"""How a network learns from a game: kernels.
+"""Temporal-difference learning from a game: kernels.
 
 The afterstates and rewards of a game are kept as its *path*, and the network learns along it: while the game
 is played (TD(0), TC(0)), or from its end backwards (TC(λ)).
@@ -108,7 +108,7 @@ class LearningScratch(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """How far a TD error moves a weight.
+    """The learning rate: how far a TD error moves a weight.
 
     Attributes:
         sums: float32 [2 · entries], E and A of each weight side by side (temporal coherence); [0] for a fixed
@@ -148,7 +148,7 @@ class LearningThread(NamedTuple):
 
 @kernel
 def update(entries: Any, error: np.float32, tables: Any, rate: Rate) -> None:
-    """Move all active weights along a TD error; one that is active twice moves twice."""
+    """Move all active weights along a TD error. A weight that is active twice moves twice."""
     w = tables.weights
     sums = rate.sums
     step = rate.step * error
@@ -169,7 +169,7 @@ def update(entries: Any, error: np.float32, tables: Any, rate: Rate) -> None:
 
 @kernel
 def _sum(entries: Any, weights: Any) -> np.float32:
-    """The sum of some weights; in four strands, since each addition waits for the one before it."""
+    """Sum up weights; in four strands, since each addition waits for the one before it."""
     a = np.float32(0)
     b = np.float32(0)
     c = np.float32(0)
@@ -187,7 +187,7 @@ def _sum(entries: Any, weights: Any) -> np.float32:
 
 @kernel
 def _seen(t: int, thread: LearningThread) -> Words:
-    """The afterstate number ``t`` of the path, as the tables read it."""
+    """Return the afterstate number ``t`` of the path, as the tables read it."""
     return lowered_if_high(read_words(thread.learner.path.afterstates, t), thread.tables, thread.rules)
 
 
@@ -288,7 +288,7 @@ def make_learner(random: int, path: GamePath | None = None) -> Learner:
 
 
 def saved_state(learner: Learner) -> tuple[list[int], list[int]]:
-    """The state as checkpoints hold it: the words, and the counts."""
+    """Return the state as checkpoints hold it: the words, and the counts."""
     return [learner.get(name) for name in _WORD_FIELDS], [learner.get(name) for name in _COUNT_FIELDS]
 
 

@@ -134,7 +134,7 @@ class Training:
 
     @property
     def between_games(self) -> bool:
-        """Whether every game started so far is over, with its restarts."""
+        """Tell whether every game started so far is over, with its restarts."""
         return not any(learner.get("restarting") for learner in self.learners)
 
     def phase(self) -> Phase:
@@ -302,7 +302,7 @@ class Training:
                 learner.publish()
 
     def _learner_header(self, digest: str) -> LearnerHeader:
-        """The header of the learner's state, for weights of a digest."""
+        """Make the header of the learner's state, for weights of a digest."""
         words, counts = zip(*map(saved_state, self.learners), strict=True)
         return LearnerHeader(
             version=RATES_VERSION,

@@ -107,7 +107,7 @@ def test_stages_that_make_no_sense_are_told() -> None:
     for stages in ((12, 11), (11, 11), (16,), (0,)):
         with pytest.raises(SolverError, match="expected ascending tiles, 2 to 32768"):
             with_stages(pattern_for("0123"), stages)
-    with pytest.raises(SolverError, match="stages are for 4×4 alone, not for 5×5"):
+    with pytest.raises(SolverError, match="stages are given for a 5×5 board; only 4×4 can have them"):
         with_stages(PATTERNS["seed-5x5"], (14,))
 
 
@@ -253,7 +253,7 @@ def test_prefetching_changes_nothing() -> None:
     [
         ("9x9", "unknown"),
         ("0,1,99", "leaves the board"),
-        ("0,1,1", "once each"),
+        ("0,1,1", "each cell once"),
         ("01234567", "8 cells"),
         ("", "unknown"),
     ],
@@ -271,5 +271,5 @@ def test_cells_may_be_given_in_either_form_and_any_order() -> None:
 
 def test_ranks_are_15_or_16() -> None:
     assert with_ranks(PATTERNS["4x6"], 15).ranks == 15
-    with pytest.raises(SolverError, match="14 ranks"):
+    with pytest.raises(SolverError, match="has 14 ranks"):
         with_ranks(PATTERNS["4x6"], 14)
