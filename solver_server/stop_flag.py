@@ -1,4 +1,4 @@
-"""A flag that breaks off a running search."""
+"""A flag that stops a running search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from game2048.errors import SolverError
 
 
 class SearchStoppedError(SolverError):
-    """A search that was broken off because its `StopFlag` was set."""
+    """A search stopped because its `StopFlag` was set."""
 
 
 class StopFlag:
@@ -45,4 +45,4 @@ class StopFlag:
             SearchStoppedError: the flag is set.
         """
         if self.is_set:
-            raise SearchStoppedError("the search was broken off: its result is no longer wanted")
+            raise SearchStoppedError("the search was stopped, since its result is no longer wanted")

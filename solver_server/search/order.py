@@ -46,6 +46,27 @@ _ENTRY = np.dtype(
     [("key", np.uint64), ("stamp", np.int64), ("probability", np.float32), ("value", np.int32)], align=True
 )
 
+# One array for all numbers: the recursive search hands the fields of every array down at each call.
+_STATE = np.dtype(
+    [
+        ("nodes", np.int64),
+        ("late", np.int64),
+        ("generation", np.int64),
+        ("least_value", np.int64),
+        ("dead_value", np.int64),
+        ("least_probability", np.float64),
+        ("deadline", np.float64),
+    ]
+)
+"""The numbers of a search.
+
+* ``nodes``: number of afterstates evaluated; ``late``: 1 once a limit has been passed;
+* ``generation``: raising it empties the entries;
+* ``least_value``: least value of an afterstate that is searched deeper; ``dead_value``: value of a dead board;
+* ``least_probability``: least probability from the root at which an afterstate is searched deeper;
+* ``deadline``: in seconds of `clock.now`.
+"""
+
 
 class OrderSearch(NamedTuple):
     """Everything that the search needs.
@@ -54,25 +75,17 @@ class OrderSearch(NamedTuple):
         rows: the row tables.
         lines: int32 [65536], the value of a row of nibbles that falls from its lowest nibble on.
         entries: records [2**n], values of afterstates searched before.
-        generation: int64 [1]; raising it empties the entries.
-        settled: int64 [2]: what an afterstate must be worth to be searched deeper; the value of a dead board.
-        least: float64 [1], the probability from the root below which nothing is searched deeper.
-        counters: int64 [2]: afterstates evaluated; 1 once a limit has been passed.
-        values: int64 [2, 4], of the directions: by the deepest finished search, by the current one.
-        deadline: float64 [1], in seconds of `clock.now`.
-        clock: int64 [2], scratch of `clock.now`.
+        state: records [1], see `_STATE`.
+        values: int64 [2, 4], values of the directions: by the deepest finished search, by the current one.
+        clock: int64 [2], working memory of `clock.now`.
         stop: int64 [1], not 0 once the caller wants the search to stop (`StopFlag.array`).
     """
 
     rows: RowTables
     lines: npt.NDArray[np.int32]
     entries: npt.NDArray[np.void]
-    generation: npt.NDArray[np.int64]
-    settled: npt.NDArray[np.int64]
-    least: npt.NDArray[np.float64]
-    counters: npt.NDArray[np.int64]
+    state: npt.NDArray[np.void]
     values: npt.NDArray[np.int64]
-    deadline: npt.NDArray[np.float64]
     clock: npt.NDArray[np.int64]
     stop: npt.NDArray[np.int64]
 
@@ -97,12 +110,8 @@ def make_order_search(log2_entries: int = 16) -> OrderSearch:
         rows=make_row_tables(),
         lines=make_lines(),
         entries=np.zeros(1 << log2_entries, dtype=_ENTRY),
-        generation=np.zeros(1, dtype=np.int64),
-        settled=np.zeros(2, dtype=np.int64),
-        least=np.zeros(1),
-        counters=np.zeros(2, dtype=np.int64),
+        state=np.zeros(1, dtype=_STATE),
         values=np.zeros((2, 4), dtype=np.int64),
-        deadline=np.zeros(1),
         clock=np.zeros(2, dtype=np.int64),
         stop=np.zeros(1, dtype=np.int64),
     )
@@ -137,11 +146,10 @@ def _slide_both(board: np.uint64, turned: np.uint64, direction: int, rows: RowTa
 @kernel
 def _is_late(search: OrderSearch) -> bool:
     """Tell whether a limit has been passed or the caller wants to stop; checked only now and then."""
-    if search.counters[0] % _CLOCK_EVERY == 0 and (
-        search.stop[0] != 0 or now(search.clock) > search.deadline[0]
-    ):
-        search.counters[1] = 1
-    return bool(search.counters[1] != 0)
+    state: Any = search.state[0]
+    if state.nodes % _CLOCK_EVERY == 0 and (search.stop[0] != 0 or now(search.clock) > state.deadline):
+        state.late = 1
+    return bool(state.late != 0)
 
 
 @kernel
@@ -158,7 +166,8 @@ def _mean_after(
         search: the search.
     """
     entry: Any = search.entries[slot_of(after, search.entries.size)]
-    stamp = (search.generation[0] << 4) + depth
+    state: Any = search.state[0]
+    stamp = (state.generation << 4) + depth
     if entry.key == after and entry.stamp >= stamp and entry.probability >= probability:
         return int(entry.value)
     if _is_late(search):
@@ -181,11 +190,11 @@ def _mean_after(
                 continue
             moved = True
             value = _lines_value(next_after, search.lines) + _lines_value(next_turned, search.lines)
-            search.counters[0] += 1
-            if depth > 1 and value >= search.settled[0] and weight * probability >= search.least[0]:
+            state.nodes += 1
+            if depth > 1 and value >= state.least_value and weight * probability >= state.least_probability:
                 value = _mean_after(next_after, next_turned, depth - 1, weight * probability, search)
             best = max(best, value)
-        mean += weight * (best if moved else search.settled[1])
+        mean += weight * (best if moved else state.dead_value)
     entry.key = after
     entry.stamp = stamp
     entry.probability = probability
@@ -207,8 +216,8 @@ def _nearness(board: np.uint64) -> int:
 def _turn_to_corner(board: np.uint64) -> Any:
     """Find the image with the large tiles nearest to the first cell, and its number (`next_image`).
 
-    The large tiles decide, not the order of all: a game whose small tiles are in a mess must not change
-    the corner it builds in.
+    The large tiles decide, not the order of all tiles: a game must not change its corner because its small
+    tiles are out of order.
     """
     image = best = board
     number = 0
@@ -223,8 +232,9 @@ def _turn_to_corner(board: np.uint64) -> Any:
 
 @kernel
 def _search_root(board: np.uint64, number: int, depth: int, search: OrderSearch, values: Any) -> int:
-    """Search every direction of an image; ``values`` by the directions of the board itself."""
-    search.least[0] = 2.0 ** -(depth + 3)
+    """Search every direction of an image; write ``values`` by the directions of the board itself."""
+    state: Any = search.state[0]
+    state.least_probability = 2.0 ** -(depth + 3)
     turned = transpose(board)
     best: Any = -1
     for direction in range(4):
@@ -234,8 +244,8 @@ def _search_root(board: np.uint64, number: int, depth: int, search: OrderSearch,
         if after == board:
             continue
         value = _lines_value(after, search.lines) + _lines_value(after_turned, search.lines)
-        search.counters[0] += 1
-        if depth > 1 and value >= search.settled[0]:
+        state.nodes += 1
+        if depth > 1 and value >= state.least_value:
             value = _mean_after(after, after_turned, depth - 1, 1.0, search)
         values[back] = value
         if best < 0 or value > values[best]:
@@ -249,8 +259,8 @@ def decide_by_order(
 ) -> Any:
     """Deepen from ``first`` to ``last`` player moves within limits.
 
-    The first depth is always finished, unless ``search.stop`` is set; one that the limit of time cuts short
-    is thrown away. The values of the deepest finished search are left in ``search.values[0]``.
+    The first depth is always finished, unless ``search.stop`` is set; a depth that the time limit cuts
+    short is dropped. The values of the deepest finished search are in ``search.values[0]`` afterwards.
 
     Args:
         board: the player is to move.
@@ -266,20 +276,22 @@ def decide_by_order(
     image, number = _turn_to_corner(board)
     largest = np.int64(max_exponent(image))
     stake: Any = 2 * (largest << largest)
-    search.settled[0] = _ANY if order_value(image, search) < 0 else stake
-    search.settled[1] = -max(1 << 17, stake)
-    search.generation[0] += 1
-    search.counters[0] = search.counters[1] = 0
-    search.deadline[0] = np.inf
+    state: Any = search.state[0]
+    state.least_value = _ANY if order_value(image, search) < 0 else stake
+    state.dead_value = -max(1 << 17, stake)
+    state.generation += 1
+    state.nodes = 0
+    state.late = 0
+    state.deadline = np.inf
     limit = now(search.clock) + seconds
     best = _search_root(image, number, first, search, search.values[0])
     reached = first
-    search.deadline[0] = limit
+    state.deadline = limit
     for depth in range(first + 1, last + 1):
-        if best < 0 or now(search.clock) > limit or search.counters[0] * _GROWTH > nodes:
+        if best < 0 or now(search.clock) > limit or state.nodes * _GROWTH > nodes:
             break
         found = _search_root(image, number, depth, search, search.values[1])
-        if search.counters[1] != 0:
+        if state.late != 0:
             break
         best, reached = found, depth
         for direction in range(4):

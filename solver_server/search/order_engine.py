@@ -63,7 +63,7 @@ class OrderEngine:
                 if board.slide(direction).moved
             },
             depth=int(depth),
-            nodes=int(self._search.counters[0]),
+            nodes=int(self._search.state["nodes"][0]),
             elapsed_ms=(time.perf_counter() - begun) * 1000,
         )
 

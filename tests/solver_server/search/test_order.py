@@ -166,7 +166,7 @@ def test_a_depth_alone_is_searched_at_once() -> None:
     decide_by_order(bitboard.from_board(ORDERED), 4, 4, np.inf, 2**62, search)
     assert decision is not None
     assert timed is not None
-    assert decision.nodes == int(search.counters[0]) < timed.nodes
+    assert decision.nodes == int(search.state["nodes"][0]) < timed.nodes
     assert decision.direction == timed.direction
 
 
