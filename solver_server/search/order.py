@@ -62,7 +62,7 @@ _STATE = np.dtype(
 
 * ``nodes``: number of afterstates evaluated; ``late``: 1 once a limit has been passed;
 * ``generation``: raising it empties the entries;
-* ``least_value``: least value of an afterstate that is searched deeper; ``dead_value``: value of a dead board;
+* ``least_value``: least value of an afterstate to search deeper; ``dead_value``: value of a dead board;
 * ``least_probability``: least probability from the root at which an afterstate is searched deeper;
 * ``deadline``: in seconds of `clock.now`.
 """

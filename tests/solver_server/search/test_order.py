@@ -188,7 +188,7 @@ def test_past_32768_it_plays_on() -> None:
 
 
 def test_boards_of_other_sizes_and_limits_of_nothing_are_told() -> None:
-    with pytest.raises(SolverError, match="expected 4×4"):
+    with pytest.raises(SolverError, match="engine order plays 4×4"):
         OrderEngine().choose(Board.from_text("2 2 0 / 0 0 0 / 0 0 0"), Limit())
     with pytest.raises(SolverError, match="time_ms 0 is out of range; expected more than 0"):
         OrderEngine().choose(ORDERED, Limit(time_ms=0))
