@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from game2048.solver_options import SolverOptions
 from recordings.jsonl import read_records
 from recordings.replay import verify
 
+PATIENCE = 240  # seconds
 QUICK = SolverOptions(engine="fast", depth=1)
 NOTHING = WindowStatus(best=0, auto=False, speed="8 moves/s", choice=None, decision_ms=None)
 
@@ -43,14 +45,12 @@ def press(*keys: int) -> None:
         pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
 
 
-def run_until(app: WindowApp, condition: object, frames: int = 6000) -> None:
-    """Draw frames until a condition holds."""
-    assert callable(condition)
-    for _ in range(frames):
-        if condition():
-            return
+def run_until(app: WindowApp, condition: Callable[[], bool]) -> None:
+    """Draw frames until a condition holds. The engine's kernels may have to be compiled first."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"not so after {PATIENCE} s: {app.game.board.text()}"
         app.run(max_frames=app.measured.frames + 1)
-    raise AssertionError(f"not so after {frames} frames: {app.game.board.text()}")
 
 
 def test_keys_move_undo_and_restart(screen: pygame.Surface, tmp_path: Path) -> None:
