@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bot.dashboard.access import AccessRules
 from bot.dashboard.faults import DashboardError
 from bot.dashboard.options import DashboardOptions
-from bot.dashboard.run_folders import RunFolders
+from bot.dashboard.sources.run_folders import RunFolders
 
 _BACKLOG = 128
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from bot.dashboard import uploads
 from bot.dashboard.beside import PROGRAM
 from bot.dashboard.faults import DashboardError
-from bot.dashboard.opinions import OPINION_DEPTH
-from bot.dashboard.replays import board_at, piece, summary
-from bot.dashboard.run_folders import kind_of
 from bot.dashboard.services import Services
+from bot.dashboard.sources import uploads
+from bot.dashboard.sources.opinions import OPINION_DEPTH
+from bot.dashboard.sources.replays import board_at, piece, summary
+from bot.dashboard.sources.run_folders import kind_of
 from game2048.classic_look import BOARD_HEX, DARK_TEXT_HEX, GAP_SHARE, LIGHT_TEXT_HEX, TILE_HEXES
 from game2048.errors import Error2048
 from recordings.game_arrays import GameArrays

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bot.dashboard.evaluations import Evaluations
 from bot.dashboard.faults import DashboardError
-from bot.dashboard.jobs import JobBook, run_briefly
-from bot.dashboard.live_games import LiveGames
-from bot.dashboard.opinions import EngineChoice, Opinions, default_choice
-from bot.dashboard.replays import Replays
-from bot.dashboard.run_folders import RunFolders
-from bot.dashboard.training_log import TrainingLog
+from bot.dashboard.jobs.evaluations import Evaluations
+from bot.dashboard.jobs.job_book import JobBook, run_briefly
+from bot.dashboard.sources.live_games import LiveGames
+from bot.dashboard.sources.opinions import EngineChoice, Opinions, default_choice
+from bot.dashboard.sources.replays import Replays
+from bot.dashboard.sources.run_folders import RunFolders
+from bot.dashboard.sources.training_log import TrainingLog
 from game2048.engine_names import ENGINE_NAMES, NETWORK_ENGINE
 from game2048.size import Size
 

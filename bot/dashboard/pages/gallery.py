@@ -8,8 +8,8 @@ from urllib.parse import quote
 from nicegui import ui
 
 from bot.dashboard.pages.layout import frame, link_to, size_text, text
-from bot.dashboard.run_folders import RunFile
 from bot.dashboard.services import Services
+from bot.dashboard.sources.run_folders import RunFile
 
 PICTURES_A_PAGE = 60
 

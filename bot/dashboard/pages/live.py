@@ -7,12 +7,12 @@ import asyncio
 from nicegui import ui
 
 from bot.dashboard.faults import DashboardError
-from bot.dashboard.live_games import LiveGame
-from bot.dashboard.live_server import ServerStatus, read_metrics, read_status
-from bot.dashboard.opinions import EngineChoice, Opinion
 from bot.dashboard.pages.layout import BoardElement, Told, frame, link_to, number_text, table, text
 from bot.dashboard.pages.replay import replay_link
 from bot.dashboard.services import Services
+from bot.dashboard.sources.live_games import LiveGame
+from bot.dashboard.sources.live_server import ServerStatus, read_metrics, read_status
+from bot.dashboard.sources.opinions import EngineChoice, Opinion
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
 

@@ -6,7 +6,8 @@ import datetime
 
 from nicegui import ui
 
-from bot.dashboard.job_commands import (
+from bot.dashboard.jobs.job_book import Job
+from bot.dashboard.jobs.job_commands import (
     MAX_EPISODES,
     MAX_FORM_DEPTH,
     MAX_FORM_THREADS,
@@ -19,7 +20,6 @@ from bot.dashboard.job_commands import (
     train_words,
     whole_or_none,
 )
-from bot.dashboard.jobs import Job
 from bot.dashboard.pages.layout import Told, frame, labelled, text
 from bot.dashboard.services import Services
 from game2048.engine_names import ENGINE_NAMES

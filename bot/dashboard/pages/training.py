@@ -10,9 +10,9 @@ from nicegui import ui
 from bot.dashboard.faults import DashboardError
 from bot.dashboard.pages.gallery import show_pictures
 from bot.dashboard.pages.layout import frame, labelled, link_to, number_text, table, text
-from bot.dashboard.run_folders import RunFile
 from bot.dashboard.services import Services
-from bot.dashboard.training_log import TrainingRow, series
+from bot.dashboard.sources.run_folders import RunFile
+from bot.dashboard.sources.training_log import TrainingRow, series
 
 MAX_RUNS = 12
 TILES = tuple(str(1 << exponent) for exponent in range(11, 18))

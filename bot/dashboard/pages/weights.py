@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 from nicegui import ui
 
-from bot.dashboard.evaluations import REACH_TILES, Evaluation
-from bot.dashboard.job_commands import (
+from bot.dashboard.jobs.evaluations import REACH_TILES, Evaluation
+from bot.dashboard.jobs.job_commands import (
     MAX_FORM_DEPTH,
     MAX_FORM_THREADS,
     MAX_GAMES,

@@ -12,12 +12,12 @@ from support.dashboard_process import TRAINING_ROWS, constant_network, fill_runs
 from support.dataset_games import played, with_search
 from support.recorded import worked_game
 
-from bot.dashboard import uploads
 from bot.dashboard.faults import DashboardError
-from bot.dashboard.live_games import LiveGames
-from bot.dashboard.replays import PIECE_PLIES, Replays, piece, recorded_curve, spread, summary
-from bot.dashboard.run_folders import RunFolders
-from bot.dashboard.training_log import TrainingLog, series
+from bot.dashboard.sources import uploads
+from bot.dashboard.sources.live_games import LiveGames
+from bot.dashboard.sources.replays import PIECE_PLIES, Replays, piece, recorded_curve, spread, summary
+from bot.dashboard.sources.run_folders import RunFolders
+from bot.dashboard.sources.training_log import TrainingLog, series
 from game2048 import Board, Direction
 from recordings.game_arrays import arrays_of
 from recordings.journal import GameJournal

@@ -13,9 +13,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bot.dashboard.evaluations import Evaluation
 from bot.dashboard.faults import DashboardError
-from bot.dashboard.job_commands import (
+from bot.dashboard.jobs.evaluations import Evaluation
+from bot.dashboard.jobs.job_book import JobBook, run_briefly
+from bot.dashboard.jobs.job_commands import (
     NETWORKS,
     TRAINING_METHODS,
     Asked,
@@ -23,8 +24,7 @@ from bot.dashboard.job_commands import (
     play_words,
     train_words,
 )
-from bot.dashboard.jobs import JobBook, run_briefly
-from bot.dashboard.live_server import status_url
+from bot.dashboard.sources.live_server import status_url
 from solver_server.ntuple.patterns import PATTERNS
 
 TRAINING = {
@@ -166,7 +166,7 @@ async def test_nothing_is_left_when_the_dashboard_is_killed(tmp_path: Path) -> N
     form = TRAINING | {"network": "5x4", "episodes": 10**8, "log_interval": 20, "pictures": False}
     words = train_words(form, tmp_path / "run")
     program = (
-        "import asyncio, sys\nfrom bot.dashboard.jobs import JobBook\n"
+        "import asyncio, sys\nfrom bot.dashboard.jobs.job_book import JobBook\n"
         "async def main():\n"
         f"    job = await JobBook().start('training', 'x', {words!r})\n"
         "    print(job.process.pid, flush=True)\n"

@@ -326,8 +326,8 @@ async def test_a_training_is_started_and_stopped(page: Page, dashboard: Dashboar
     await form.get_by_label("Games per point").fill("20")
     await form.get_by_label("Name of the run").fill("trained")
     await form.get_by_role("button", name="Train").click()
-    job = page.locator("section.job").first
-    await expect(job.locator("pre")).to_contain_text("games")
+    job = page.locator("section.job", has=page.get_by_role("heading", name="trained: train 5x4"))
+    await expect(job.locator("pre")).to_contain_text("mean")
     await job.get_by_role("button", name="Stop trained: train 5x4").click()
     await expect(job.locator(".state")).to_contain_text("training: stopped")
     assert list((dashboard.runs / "trained").glob("checkpoint-*.n2048"))

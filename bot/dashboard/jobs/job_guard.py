@@ -1,4 +1,6 @@
-"""Run a command that ends when standard input ends: ``python -m bot.dashboard.job_guard COMMAND ARGUMENTS``.
+"""Run a command that ends when standard input ends.
+
+Call it as ``python -m bot.dashboard.jobs.job_guard COMMAND ARGUMENTS``.
 
 The dashboard holds the other end of that pipe. So a job ends when it is stopped, when the dashboard ends, and
 also when the dashboard is killed. The end is that of Ctrl-C, so that a training saves its checkpoint and a

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from logging import getLogger
 from typing import Literal
 
-from bot.dashboard import job_guard
 from bot.dashboard.faults import DashboardError
+from bot.dashboard.jobs import job_guard
 
 logger = getLogger(__name__)
 
@@ -185,7 +185,7 @@ async def _started(arguments: Sequence[str]) -> asyncio.subprocess.Process:
     environment = {name: value for name, value in os.environ.items() if name != "BOT2048_DASHBOARD_TOKEN"}
     return await asyncio.create_subprocess_exec(
         *python,
-        "bot.dashboard.job_guard",
+        "bot.dashboard.jobs.job_guard",
         *python,
         "bot.cli.main",
         *arguments,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from bot.dashboard.job_commands import Asked, evaluate_words
-from bot.dashboard.jobs import Job, JobBook
+from bot.dashboard.jobs.job_book import Job, JobBook
+from bot.dashboard.jobs.job_commands import Asked, evaluate_words
 
 REACH_TILES = tuple(1 << exponent for exponent in range(11, 18))
 _MAX_KEPT = 20

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from bot.dashboard.faults import DashboardError
-from bot.dashboard.jobs import run_briefly
-from bot.dashboard.run_folders import Kind, RunFolders, kind_of
+from bot.dashboard.jobs.job_book import run_briefly
+from bot.dashboard.sources.run_folders import Kind, RunFolders, kind_of
 
 UPLOADS = "uploads"
 UPLOAD_BYTES: dict[Kind, int] = {"weights": 4 << 30, "games": 1 << 30}

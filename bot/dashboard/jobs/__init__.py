@@ -1,0 +1,1 @@
+"""Our own commands as processes: their arguments, their figures, their end."""
