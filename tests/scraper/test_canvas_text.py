@@ -11,8 +11,10 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page
 from support import npm_pages
 
+from game2048 import Board
 from scraper.in_page.worlds import PageScripts
 from scraper.live_page import LivePage
+from scraper.page import Slid
 from scraper.reading import Status
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -183,3 +185,30 @@ async def test_score_best_and_the_end_are_read_where_they_are_drawn(
     reading = await game.read()
     assert (reading.score, reading.best, reading.status) == (1044, 1044, Status.OVER)
     assert reading.reader == "canvas-text"
+
+
+async def test_a_canvas_with_a_picture_of_another_site_is_seen_in_pictures_of_the_window(
+    game: LivePage, tab: Page, kinds_url: str
+) -> None:
+    picture = b"<svg xmlns='http://www.w3.org/2000/svg' width='2' height='2'/>"
+    await tab.route(
+        "http://other.test/*", lambda route: route.fulfill(body=picture, content_type="image/svg+xml")
+    )
+    await tab.add_init_script(
+        """addEventListener("DOMContentLoaded", () => {
+             const picture = new Image();
+             picture.onload = () => {
+               document.querySelector("canvas").getContext("2d").drawImage(picture, 0, 0);
+               document.body.dataset.drawn = "yes";
+             };
+             picture.src = "http://other.test/picture.svg";
+             document.body.append(picture);
+           })"""
+    )
+    reading = await game.open(f"{kinds_url}shapes.html")
+    assert await tab.evaluate("document.body.dataset.drawn") == "yes"
+    assert reading.reader == "pixels"
+    assert game.sees_window
+    outcome = await game.move(reading, reading.legal[0])
+    assert isinstance(outcome, Slid)
+    assert outcome.reading.board == Board.from_tiles(await tab.evaluate("truth.board"))
