@@ -48,18 +48,19 @@ def test_compiling_is_told_once_and_loading_is_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("command", ["hint", "serve", "evaluate"])
 def test_commands_tell_of_compiling_only_where_they_compile(tmp_path: Path, command: str) -> None:
     arguments = {
         "hint": ["--engine", "fast", "2 2 / 0 4"],
         "serve": ["--engine", "fast", "--port", "0", "--stop-with-stdin"],
-        "evaluate": ["--engine", "fast", "--depth", "1", "--games", "1"],
+        "evaluate": ["--engine", "fast", "--depth", "1", "--games", "2"],
     }[command]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 
     def run() -> str:
         with subprocess.Popen(
-            [sys.executable, "-m", "solver_server", command, *arguments],
+            [sys.executable, "-m", "bot.cli.main", command, *arguments],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -74,8 +75,8 @@ def test_commands_tell_of_compiling_only_where_they_compile(tmp_path: Path, comm
                 with connect(url, proxy=None) as client:
                     client.recv()
                     client.send('{"type":"choose","id":1,"board":[[2,2],[0,4]],"depth":1}')
-                    client.recv(timeout=250)
-            _, err = process.communicate(timeout=250)
+                    client.recv(timeout=700)
+            _, err = process.communicate(timeout=700)
             assert process.returncode == 0
             return err
 
