@@ -19,7 +19,6 @@ PER_MODULE = ("logging.getLogger", "getLogger", "TypeVar", "ParamSpec")
 """What every module may make for itself under the same name."""
 
 SHARED = {
-    "evaluate": "the value of a board in kernels; the front door measures an engine",
     "read_games": "the front door yields the same games, which then draw themselves",
 }
 """The names that are defined in several modules, and why. Rename one of the two rather than add a row."""

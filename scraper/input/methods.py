@@ -45,7 +45,7 @@ BUTTONS = {
 }
 HOLD_S = 0.06
 """How long a key is held at least for pages that look at the keys now and then."""
-HOLD_FRAMES, HOLD_MS = 2, 1000
+HOLD_FRAMES, HOLD_AT_MOST_MS = 2, 1000
 """So many frames of the page must begin while it is held, unless the page has none in this time."""
 FOCUSED = 2
 """After so many tries the board has the focus, and what the page listens to has had time to be put up."""
@@ -253,7 +253,7 @@ class PageInput:
     async def _hold(self, key: str) -> bool:
         await self._page.keyboard.down(key)
         try:
-            frames = self._scripts.call(self._page.main_frame, "awaitFrames", HOLD_FRAMES, HOLD_MS)
+            frames = self._scripts.call(self._page.main_frame, "awaitFrames", HOLD_FRAMES, HOLD_AT_MOST_MS)
             await asyncio.gather(asyncio.sleep(HOLD_S), frames)
         finally:
             await self._page.keyboard.up(key)
