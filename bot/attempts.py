@@ -1,4 +1,4 @@
-"""What came of an attempt at a move, and for how long none has moved the board."""
+"""The results of an attempt at a move, and how long the board has stood still."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from game2048.direction import Direction
 from scraper.page import Ply, Reading, Slid, Unexplained
 
 STALLED_TURNS = 4
-"""How many turns in a row may pass in which the page reacts and the board does not move."""
+"""How many turns in a row the page may react without moving the board."""
 STALLED_TURNS_AT_WIN = 2
-"""The same where the page says that the game is won; it is asked to continue between turns."""
+"""The same while the page shows a win; the player asks it to continue between the turns."""
 STALLED_S = 90.0
-"""How many seconds a page may take no move."""
+"""How many seconds a page may ignore all moves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """An attempt at a move after which the board has moved.
+    """An attempt that moved the board.
 
     Attributes:
         ply: the move.
         outcome: what the page did.
-        score: of the game before the move.
+        score: the score before the move.
     """
 
     ply: Ply
@@ -38,7 +38,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """An attempt at which the page did nothing, although the moves were tried repeatedly.
+    """An attempt that the page ignored, although the player tried the moves several times.
 
     Attributes:
         reading: what the page shows now.
@@ -51,7 +51,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Overtaken:
-    """An attempt at which the page did something else: it showed a message or another board.
+    """An attempt to which the page reacted in another way: it showed a message or another board.
 
     Attributes:
         reading: what the page shows now.
@@ -61,10 +61,10 @@ class Overtaken:
 
 
 class Stall:
-    """How long the board has not moved.
+    """How long the board has stood still.
 
     Attributes:
-        turns: how many turns have passed without a move.
+        turns: how many turns have passed since the last move.
         won: whether the page has shown a win since then.
     """
 

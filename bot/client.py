@@ -1,4 +1,4 @@
-"""Asking a solver server for moves, through its restarts."""
+"""Ask a solver server for moves, and reconnect after its restarts."""
 
 from __future__ import annotations
 
@@ -46,36 +46,36 @@ __all__ = ["ClientPatience", "SolverClient", "UrlSource", "client_for"]
 log = logging.getLogger(__name__)
 
 UrlSource = Callable[[], Awaitable[str]]
-"""Says where the server is now; asked before every attempt to connect (`OwnServer.ensure_running`)."""
+"""Returns the server's address; called before each attempt to connect (`OwnServer.ensure_running`)."""
 
 _IN_FLIGHT = 4  # messages of one `choose_many` that the server has at a time
 _LINE_BYTES = 512  # room for the JSON line of a frame
-_FACTOR = 2.0  # between two waits to reconnect
+_FACTOR = 2.0  # each wait to reconnect is this much longer than the one before
 
 T = TypeVar("T")
 Encoder = Callable[[int], str | bytes]
-"""Makes a message for the id that it gets."""
+"""Makes the message with a given id."""
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Messages to send, and the answers that have come, in order; the rest is asked again after an outage."""
+    """Messages to send, and their answers so far, in order. After an outage the rest is sent again."""
 
     messages: Sequence[Encoder]
     answers: list[ServerMessage | PackedDirections] = field(default_factory=list)
 
 
 class SolverClient:
-    """One client of a solver server. It asks one question at a time; others wait.
+    """A client of a solver server. It asks one question at a time; other callers wait.
 
         async with SolverClient("ws://127.0.0.1:8765") as client:
             answer = await client.choose(board)
 
     Args:
-        url: ``ws://`` or ``wss://`` address of the server, or what gives it.
+        url: ``ws://`` or ``wss://`` address of the server, or a function that returns it.
         token: the server's token, if it has one.
         patience: how long to wait.
-        ca: a PEM file of certificates to trust besides the system's, for ``wss://``.
+        ca: a PEM file of certificates to trust in addition to the system's, for ``wss://``.
     """
 
     def __init__(
@@ -107,19 +107,19 @@ class SolverClient:
 
     @property
     def url(self) -> str:
-        """Where it last connected to."""
+        """The address of the last connection."""
         return self._url
 
     @property
     def hello(self) -> Hello | None:
-        """The greeting of the server it last connected to."""
+        """The greeting of the last connection; ``None`` before the first."""
         return self._hello
 
     async def connect(self) -> Hello:
-        """Connect, in one attempt, unless connected already.
+        """Connect, in one attempt, unless the client is connected already.
 
         Raises:
-            SolverError: no server there, it speaks another protocol version, or it refused.
+            SolverError: no server answers, or it speaks another protocol version, or it refuses the client.
         """
         async with self._turn:
             try:
@@ -141,10 +141,10 @@ class SolverClient:
         depth: int | None = None,
         time_ms: float | None = None,
     ) -> DecisionMessage | GameOver:
-        """Return the server's move for a board; the server chooses what is left out.
+        """Return the server's move for a board; the server chooses the engine and the limit if not given.
 
-        Where the connection breaks, the client connects again and asks again, until `ClientPatience.outage`
-        has passed. Where the caller is cancelled, the server stops its search.
+        If the connection breaks, the client connects again and asks again, until `ClientPatience.outage` has
+        passed. If the caller is cancelled, the client tells the server to stop its search.
 
         Raises:
             SolverRefusedError: the server answered with an error.
@@ -174,8 +174,8 @@ class SolverClient:
     ) -> list[Direction | None]:
         """Return the server's direction for each board, in order; ``None`` where the game is over.
 
-        Takes any number of boards of any size. 4×4 boards go out packed, some thousands a message. Outages
-        are handled as in `choose`. Servers that do not know ``choose_many`` are asked board by board.
+        Takes any number of boards of any size. The client packs 4×4 boards, thousands in one message. It
+        handles outages as in `choose`. It asks servers without ``choose_many`` board by board.
 
         Args:
             boards: the boards.
@@ -213,10 +213,10 @@ class SolverClient:
         depth: int | None = None,
         time_ms: float | None = None,
     ) -> npt.NDArray[np.uint8]:
-        """Do as `choose_many` does for packed 4×4 boards, at full speed.
+        """Return the server's direction for each packed 4×4 board; the fast form of `choose_many`.
 
         Args:
-            boards: uint64 [n], the exponent of each cell in a nibble, the first cell lowest.
+            boards: uint64 [n]; four bits hold the exponent of a cell, the lowest bits the first cell.
             engine: the name of an engine.
             depth: how deep to search, for each board.
             time_ms: milliseconds for each board.
@@ -226,7 +226,7 @@ class SolverClient:
 
         Raises:
             SolverRefusedError: the server answered with an error.
-            SolverError: as `choose_many`; also where the server does not take packed boards.
+            SolverError: as in `choose_many`, or the server does not take packed boards.
         """
         if not boards.size:
             return np.zeros(0, dtype=np.uint8)
@@ -249,7 +249,7 @@ class SolverClient:
     async def _ask_all(
         self, messages: Callable[[Hello], Sequence[Encoder]]
     ) -> list[ServerMessage | PackedDirections]:
-        """Ask some questions and wait for their answers, through outages."""
+        """Send the messages and return their answers; reconnect after outages."""
         async with self._turn:
             batch: _Batch | None = None
 
@@ -294,7 +294,7 @@ class SolverClient:
         return self._connection
 
     async def _ask(self, connection: SolverConnection, batch: _Batch) -> None:
-        """Send the messages that are not answered yet, a few at a time, and collect the answers in order."""
+        """Send the messages without an answer, a few at a time, and collect the answers in order."""
         waiting: deque[int] = deque()
         sent = len(batch.answers)
         try:
@@ -318,14 +318,14 @@ class SolverClient:
             raise
 
     def _withdraw(self, connection: SolverConnection, waiting: Sequence[RequestId]) -> None:
-        """Tell the server, without waiting for it, that nobody wants some answers."""
+        """Tell the server that nobody needs these answers any more; do not wait for it."""
 
         async def send() -> None:
             with contextlib.suppress(ConnectionTroubleError):
                 for number in waiting:
                     await connection.send(encode(Cancel(number)))
 
-        if connection.hello.max_boards:  # an older server would answer that it does not know the message
+        if connection.hello.max_boards:  # an older server would answer with "unknown message"
             task = asyncio.create_task(send())
             self._withdrawals.add(task)
             task.add_done_callback(self._withdrawals.discard)
@@ -354,11 +354,11 @@ class SolverClient:
 
 
 def client_for(solver: SolverOptions, source: str | UrlSource) -> SolverClient:
-    """Return a client with the access and the patience that a command was given.
+    """Return a client with the token, certificates and patience of a command's options.
 
     Args:
         solver: the options of the command.
-        source: where the server is.
+        source: the address of the server, or a function that returns it.
     """
     patience = ClientPatience(outage=solver.server_patience)
     return SolverClient(source, token=solver.token, ca=solver.ca, patience=patience)

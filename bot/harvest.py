@@ -1,4 +1,4 @@
-"""Many games from live pages into one dataset: several tabs at once, and no page holds up the others."""
+"""Play many games on live pages into one dataset, in several tabs at once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from scraper.page import GamePage
 logger = logging.getLogger(__name__)
 
 FAULTS = 3
-"""How often in a row a page may fail before the harvest gives it up."""
+"""The harvest gives a page up after this many failures in a row."""
 
 JOURNALS_SUFFIX = ".journals"
 
@@ -47,14 +47,14 @@ OpenSolver = Callable[[], AbstractAsyncContextManager[tuple[Solver, Callable[[Bo
 
 
 class Archive:
-    """Write games into a dataset, and keep their journals until it is finished.
+    """Write games into a dataset, and keep their journals until the dataset is finished.
 
-    Until the dataset is finished, its games are in the folder of the journals too (``NAME.journals``), so
-    that a kill loses none. The ``id`` of a game keeps it from being added twice.
+    Until then the games are also in the folder of the journals (``NAME.journals``), so that a kill loses no
+    game. The ``id`` of a game prevents that it is added twice.
 
     Args:
-        dataset: where the games go.
-        tally: where they are counted.
+        dataset: the dataset to extend.
+        tally: counts the games.
     """
 
     def __init__(self, dataset: GrowingDataset, tally: GameTally) -> None:
@@ -65,7 +65,7 @@ class Archive:
         self.finished = 0
 
     def take_stock(self) -> None:
-        """Count the games of the dataset, and add those that a killed program left in its journals."""
+        """Count the games of the dataset, and add the games that a killed program left in its journals."""
         for game in self._dataset.games():
             self._count(game.info.id, game.info.outcome)
             self._tally.add(game)
@@ -76,7 +76,7 @@ class Archive:
                 self.add(record)
 
     def add(self, record: GameRecord) -> None:
-        """Put a game into the dataset, once."""
+        """Add a game to the dataset unless it is there already."""
         if record.id in self._ids:
             return
         game = arrays_of(record)
@@ -99,13 +99,13 @@ class Archive:
 
 @dataclass(slots=True)
 class PageRecord:
-    """How harvesting one page went.
+    """The state of one page in a harvest.
 
     Attributes:
-        games: played to their end.
-        under_way: begun and not ended.
-        faults: failures in a row.
-        fault: the last failure.
+        games: how many games have ended.
+        under_way: how many games are being played now.
+        faults: how many failures in a row there were.
+        fault: the text of the last failure.
     """
 
     games: int = 0
@@ -115,17 +115,17 @@ class PageRecord:
 
     @property
     def given_up(self) -> bool:
-        """Whether it failed too often."""
+        """Whether the page failed too often in a row."""
         return self.faults >= FAULTS
 
 
 @dataclass(frozen=True, slots=True)
 class TabOptions:
-    """What the tabs of a harvest are opened with.
+    """The options for the tabs of a harvest.
 
     Attributes:
-        browser: which browser, and how.
-        solver: which engine chooses.
+        browser: which browser to start, and how.
+        solver: which engine chooses the moves, and where it runs.
         site: file of a site profile.
     """
 
@@ -136,20 +136,20 @@ class TabOptions:
 
 @dataclass(slots=True)
 class Harvest:
-    """Plays games on pages until there are enough.
+    """Play games on pages until there are enough.
 
     Attributes:
-        pages: by url, how it went so far.
-        archive: where the games go.
-        games: how many the dataset holds at the end.
-        tabs: played at a time.
+        pages: the state of each page, by address.
+        archive: stores the games.
+        games: how many games the dataset holds at the end.
+        tabs: how many tabs play at a time.
         goal: when to stop a game.
-        rate: moves a second on each host; ``None`` for a gentle one, 0 for no limit.
-        open_tab: a new tab.
-        open_solver: a solver for one tab, and its name for the records.
+        rate: moves a second on each host; ``None`` for the default, 0 for no limit.
+        open_tab: opens a new tab.
+        open_solver: opens a solver for one tab, and gives its name for the records.
         report: called after each move.
         done: called after each game.
-        retry_seconds: to wait after a page failed, times how often it did.
+        retry_seconds: seconds to wait after each failure of a page, times its failures in a row.
     """
 
     pages: dict[str, PageRecord]
@@ -170,8 +170,8 @@ class Harvest:
         """Play the missing games.
 
         Raises:
-            PageError: every page was given up.
-            SolverError: the solver cannot be reached any more.
+            PageError: every page failed too often.
+            SolverError: the solver does not answer any more.
             RecordError: the disk does not take the games.
         """
         try:
@@ -209,7 +209,7 @@ class Harvest:
                     await asyncio.sleep(self.retry_seconds * page.faults)
 
     async def _next_page(self) -> str | None:
-        """The page to play on next; ``None`` when there are enough games, or no page is left."""
+        """Return the address of the next page; ``None`` if there are enough games or no page is left."""
         async with self._changed:
             while True:
                 left = {url: page for url, page in self.pages.items() if not page.given_up}
@@ -286,13 +286,13 @@ async def real_tabs_and_solvers(options: TabOptions) -> AsyncIterator[tuple[Open
                 async with new_tab() as page:
                     yield page
             except PlaywrightError as error:
-                raise PageError(f"the browser opens no tab, or lost it: {error.message}") from error
+                raise PageError(f"the browser does not open a tab, or lost it: {error.message}") from error
 
         yield open_tab, open_solver
 
 
 def prepare_journals(path: Path, mode: Mode) -> None:
-    """Keep, remove or refuse the journals of an earlier harvest, as ``mode`` says.
+    """Keep ("resume"), remove ("overwrite") or refuse ("new") the journals of an earlier harvest.
 
     Raises:
         RecordError: there are journals and ``mode`` is ``new``, or they cannot be removed.

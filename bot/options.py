@@ -1,4 +1,4 @@
-"""Options of a run of games, and the summary of a game. Loads no browser driver and no Pillow."""
+"""Options of a run of games, and the summary of a game. Does not load the browser driver or Pillow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recordings.record import GameRecord
 from scraper.chromium.launch import BrowserOptions
 
 SITE_MOVES_PER_SECOND = 20.0
-"""Moves a second on pages of other machines, unless the user gives a rate; pages here have no limit."""
+"""Default moves a second on pages of other machines. Pages of this machine have no default limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +23,16 @@ class PlayOptions:
 
     Attributes:
         url: the page.
-        games: how many to play, one after another.
+        games: how many games to play, one after another.
         out: the folder of the recordings.
         goal: when to stop a game.
-        solver: what chooses.
-        browser: what opens the page.
-        gif: how GIFs are drawn; ``None`` for none.
-        new_game: begin a new game even if the page shows one that has begun.
-        site: a site profile.
-        report: folder for what the page showed, if it cannot be played.
-        gif_from_page: whether the frames of GIFs are pictures of the page; else they are drawn.
+        solver: which engine chooses the moves, and where it runs.
+        browser: which browser opens the page.
+        gif: how to draw GIFs; ``None`` for no GIFs.
+        new_game: begin a new game even if the page shows a game in progress.
+        site: file of a site profile.
+        report: folder for a bug report, if the page cannot be played.
+        gif_from_page: whether GIFs show pictures of the page; otherwise the frames are drawn.
     """
 
     url: str
@@ -53,9 +53,9 @@ class GameSummary:
     """One game played.
 
     Attributes:
-        record: its record.
-        seconds: from the first question to the last confirmation.
-        gif: where its GIF is, if one was drawn.
+        record: the record of the game.
+        seconds: from the first question to the solver until the last move was checked.
+        gif: the file of the GIF, if there is one.
         gif_fault: why the GIF could not be written; the record is complete without it.
     """
 
@@ -70,7 +70,7 @@ def rate_for(url: str, asked: float | None) -> float | None:
 
     Args:
         url: address of the page.
-        asked: what the user asked for, 0 for no limit; ``None`` for the default.
+        asked: the rate that the user gave, 0 for no limit; ``None`` for the default.
     """
     if asked is not None:
         return asked or None

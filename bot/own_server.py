@@ -1,4 +1,4 @@
-"""A solver server process of one's own, on a free loopback port, that never outlives its owner."""
+"""Start a solver server as a child process on a free loopback port, and end it with its owner."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from game2048.errors import SolverError
 log = logging.getLogger(__name__)
 
 _KEPT_LINES = 20
-_BAD_USAGE = 2  # exit code; what is wrong is the last line, after the usage
+_BAD_USAGE = 2  # exit code; click prints the usage first, and the error in the last line
 _LONGEST_LINE = 4096
 
 
@@ -43,16 +43,16 @@ _listening_lines = msgspec.json.Decoder(_Listening)
 
 
 class OwnServer:
-    """Starts ``python -m solver_server serve`` for an ``async with`` block and ends it after.
+    """Start ``python -m solver_server serve`` for an ``async with`` block, and end it after the block.
 
-    The server ends by itself when this process is gone, however that died: it watches its standard input.
-    What it logs comes out of this module's logger. Give `ensure_running` to a `SolverClient`: a server that
-    dies in mid-game is then started again, and the game goes on.
+    The server watches its standard input, so it ends by itself when this process dies for any reason. This
+    module's logger passes the server's log on. Give `ensure_running` to a `SolverClient`: if the server dies
+    during a game, the client starts it again and the game continues.
 
     Args:
-        arguments: further arguments of ``serve``.
-        start_timeout: seconds until the server must listen.
-        stop_timeout: seconds until it must have ended by itself; then it is ended by force.
+        arguments: more arguments for ``serve``.
+        start_timeout: seconds that the server may take until it listens.
+        stop_timeout: seconds that the server may take to stop by itself; after that it is killed.
     """
 
     def __init__(
@@ -70,12 +70,12 @@ class OwnServer:
 
     @property
     def url(self) -> str:
-        """Where the server listens; after a restart, another port."""
+        """The address of the server. The port changes with each restart."""
         return self._url
 
     @property
     def pid(self) -> int | None:
-        """The number of the process, if one was started."""
+        """The process id; ``None`` before the first start."""
         return None if self._process is None else self._process.pid
 
     async def __aenter__(self) -> Self:
@@ -89,10 +89,10 @@ class OwnServer:
             await self._end()
 
     async def ensure_running(self) -> str:
-        """The url of the running server, started (again) if there is none.
+        """Return the address of the running server; start it first if it does not run.
 
         Raises:
-            SolverError: it does not start; with the last lines it wrote.
+            SolverError: the server does not start. The message holds the last lines that it wrote.
         """
         async with self._turn:
             process = self._process
@@ -146,28 +146,28 @@ class OwnServer:
     def _last_words(self, exit_code: int | None) -> str:
         if self._failure:
             return self._failure
-        lines = list(self._last_lines) or ["it wrote nothing; try `bot2048 serve` by itself"]
+        lines = list(self._last_lines) or ["it wrote nothing; try to start it with `bot2048 serve`"]
         if exit_code == _BAD_USAGE:
             return lines[-1]
-        return "\n".join(["it wrote at last:", *lines])
+        return "\n".join(["its last lines are:", *lines])
 
     async def _read_stderr(self, stream: asyncio.StreamReader) -> None:
         async for line in _lines(stream):
             try:
                 told = _log_lines.decode(line)
-            except msgspec.MsgspecError:  # not of the log, as what the interpreter writes when it dies
+            except msgspec.MsgspecError:  # not a line of the log, for example a crash of the interpreter
                 self._last_lines.append(line)
                 log.debug("solver server: %s", line)
                 continue
             message = "\n".join(filter(None, (told.message, told.traceback)))
             self._last_lines.append(message)
-            if told.level == "CRITICAL":  # a failure that ends the server; whoever started it is told
+            if told.level == "CRITICAL":  # the server ends with this error; `_start` raises it
                 self._failure = message
             else:
                 log.log(logging.getLevelNamesMapping()[told.level], "solver server: %s", message)
 
     async def _end(self) -> None:
-        """End the process: at the end of its input it stops; else by SIGTERM; else by SIGKILL."""
+        """End the process: close its input, then send SIGTERM, then SIGKILL."""
         process = self._process
         if process is None:
             return
@@ -189,14 +189,14 @@ class OwnServer:
 
 def _command(arguments: Sequence[str]) -> list[str]:
     if not sys.executable:
-        raise SolverError("cannot start a solver server: this Python does not know its own path")
-    # -P: modules of the current folder, whatever it is, must not shadow the program's own.
+        raise SolverError("cannot start a solver server: Python does not know the path of its executable")
+    # -P: modules in the current folder must not replace the program's modules.
     serve = [sys.executable, "-P", "-m", "solver_server", "serve"]
     return [*serve, "--host", "127.0.0.1", "--port", "0", "--log-json", "--stop-with-stdin", *arguments]
 
 
 def _environment() -> dict[str, str]:
-    """This process's environment without the token of some other server."""
+    """Return this process's environment without BOT2048_TOKEN, which belongs to another server."""
     return {name: value for name, value in os.environ.items() if name != "BOT2048_TOKEN"}
 
 
@@ -217,7 +217,7 @@ async def _ends_within(process: asyncio.subprocess.Process, seconds: float) -> b
 
 
 async def _listening_url(stdout: asyncio.StreamReader) -> str | None:
-    """Return the url that the server announces; ``None`` if its output ends before."""
+    """Return the address that the server prints; ``None`` if its output ends first."""
     while line := await stdout.readline():
         with contextlib.suppress(msgspec.MsgspecError):
             return _listening_lines.decode(line).url
@@ -230,7 +230,7 @@ async def _drain(stream: asyncio.StreamReader) -> None:
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
-    """The lines of a stream; longer ones are cut (`StreamReader.readline` would raise)."""
+    """Yield the lines of a stream, and cut long ones (`StreamReader.readline` would raise)."""
     rest = b""
     while chunk := await stream.read(_LONGEST_LINE):
         *lines, rest = (rest + chunk).split(b"\n")

@@ -1,4 +1,4 @@
-"""Errors of a page that name the page."""
+"""Add the address of the page to its errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from game2048.errors import PageError
 
 @contextlib.contextmanager
 def naming_page(url: str) -> Iterator[None]:
-    """Give errors of a page its address, where they have none."""
+    """Add a page's address to each `PageError` of the block that has no address yet."""
     try:
         yield
     except PageError as error:

@@ -34,7 +34,7 @@ WARM_UP = Board.from_text("2 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 2")
 
 
 Event = Progress | GameSummary
-"""What happens in a run: a move was made, or a game ended."""
+"""An event of a run: a move was made, or a game ended."""
 
 
 class PageRun:
@@ -48,7 +48,7 @@ class PageRun:
         options: which page, which solver, how many games.
 
     Attributes:
-        summaries: the games so far that had a move, in order; also one that was broken off.
+        summaries: the games so far with at least one move, in order; interrupted games too.
     """
 
     def __init__(self, options: PlayOptions) -> None:
@@ -56,14 +56,14 @@ class PageRun:
         self.summaries: list[GameSummary] = []
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Play the games. Closing the generator records the game under way, and ends browser and server.
+        """Play the games. Closing the generator records the current game, and ends browser and server.
 
         Yields:
-            A `Progress` after each move; a `GameSummary` after each game that had a move.
+            A `Progress` after each move; a `GameSummary` after each game with at least one move.
 
         Raises:
-            PageError, SolverError, RecordError: see `GamePlayer.play`; also before the first game, where the
-                folder cannot be written, no browser starts, the page shows no board, or no server answers.
+            PageError, SolverError, RecordError: see `GamePlayer.play`. Also before the first game: the
+                folder is not writable, no browser starts, the page shows no board, or no server answers.
         """
         options = self._options
         prepare_folder(options.out)
@@ -97,7 +97,7 @@ class PageRun:
     async def _moves(
         self, page: LivePage, player: GamePlayer, reading: Reading
     ) -> AsyncGenerator[Progress, None]:
-        """Play one game, and sum it up however it ends."""
+        """Play one game, and add its summary even if an error ends it."""
         options = self._options
         from_page = options.gif is not None and options.gif_from_page
         pictures = PagePictures(options.gif.frames) if options.gif is not None and from_page else None
@@ -119,7 +119,7 @@ class PageRun:
 
 
 async def _picture(page: LivePage, pictures: PagePictures, moves: int | None) -> None:
-    """Take a picture of the board after so many moves, if it is wanted; ``None`` for the end of the game."""
+    """Take a picture of the board after this many moves, if the GIF needs one; ``None``: the game ended."""
     if moves is not None and not pictures.wants(moves):
         return
     picture = await page.picture()
@@ -129,7 +129,7 @@ async def _picture(page: LivePage, pictures: PagePictures, moves: int | None) ->
 
 @contextlib.asynccontextmanager
 async def _opened(options: PlayOptions) -> AsyncIterator[tuple[SolverClient, LivePage]]:
-    """A solver and a browser, started side by side."""
+    """Start a solver and a browser at the same time."""
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(naming_page(options.url))
 
@@ -153,7 +153,7 @@ async def _opened(options: PlayOptions) -> AsyncIterator[tuple[SolverClient, Liv
 
 @contextlib.asynccontextmanager
 async def warming_up(solver: Solver | None) -> AsyncIterator[None]:
-    """Let a solver load its data while the block runs; its first answer takes up to seconds."""
+    """Let a solver load its data while the block runs; its first answer can take seconds."""
 
     async def ask(solver: Solver) -> None:
         with contextlib.suppress(SolverError):  # the first real question raises it
@@ -174,7 +174,7 @@ def _check_size(hello: Hello, solver: SolverOptions, board: Board) -> None:
     """Check that the engine plays boards of this size.
 
     Raises:
-        SolverError: the engine does not play them.
+        SolverError: it does not.
     """
     name = solver.engine or hello.engine_for(board.rows, board.columns)
     size = f"{board.rows}x{board.columns}"
@@ -197,13 +197,13 @@ def _asking(client: SolverClient, options: SolverOptions) -> Solver:
 def summary_of(
     record: GameRecord, seconds: float, options: PlayOptions, pictures: PagePictures | None = None
 ) -> GameSummary:
-    """Sum up a recorded game; put its GIF beside its record, under the first number that is free.
+    """Return the summary of a recorded game; write its GIF beside its record, under the first free number.
 
     Args:
         record: the game.
-        seconds: that it took.
-        options: of the run.
-        pictures: the frames of the GIF; drawn from the record where there are none.
+        seconds: how long the game took.
+        options: the options of the run.
+        pictures: the frames of the GIF; ``None`` to draw them from the record.
     """
     if options.gif is None:
         return GameSummary(record, seconds, None)

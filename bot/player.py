@@ -1,4 +1,4 @@
-"""The loop of one game: read the page, ask the solver, press the key, confirm, record."""
+"""Play one game: read the page, ask the solver, press the key, check the effect, record the move."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from scraper.page import Deviation, GamePage, Reading, Slid, Status, Unchanged, 
 logger = logging.getLogger(__name__)
 
 PRESSES = 16
-"""How often a move is tried before the player says that the page does not react."""
+"""How often the player tries a move before it says that the page does not react."""
 UNEXPLAINED = 20
-"""After this many boards in a row that break the rules, the player gives the page up."""
+"""The player gives up after this many boards in a row that break the rules."""
 STUBBORN_PRESSES = (PRESSES, 2, 1, 1)
-"""The same for a direction that did nothing 0, 1, 2 or 3 times where another one moved the board."""
+"""The same for a direction that failed 0, 1, 2 or 3 times while another direction moved the board."""
 FRUITLESS = 2
-"""How many directions are tried on a page that has never moved."""
+"""How many directions the player tries on a page that has never moved."""
 FEW_MOVES = 8
-"""A page that is refused after this many moves or fewer leaves no record."""
+"""If the player refuses a page after this many moves or fewer, it leaves no record."""
 LEAST_LAST_TILE = 32
 """The smallest tile at which the player believes that a page ends the game."""
 
 
 class KeyIgnoredError(PageError):
-    """A key that should move the board did nothing, even when it was pressed many times."""
+    """The page did not react to a legal move, although the player tried it many times."""
 
 
 class OtherGameError(PageError):
@@ -44,16 +44,16 @@ class OtherGameError(PageError):
 
 
 class GamePlayer:
-    """Play one game on a page, from the board as it stands, and record it.
+    """Play one game on a page, from the current board, and record it.
 
     Args:
-        page: where the game is played.
-        solver: what chooses the moves.
-        journal: where each move is written before its key is pressed.
+        page: the page with the game.
+        solver: chooses the moves.
+        journal: the player writes each move here before it presses the key.
         goal: when to stop.
 
     Attributes:
-        record: what was recorded, once the game has ended; ``None`` if not a single move was made.
+        record: the record, after the game has ended; ``None`` if the game had no move.
     """
 
     def __init__(self, page: GamePage, solver: Solver, journal: GameJournal, goal: Goal) -> None:
@@ -77,20 +77,20 @@ class GamePlayer:
     async def play(self, reading: Reading) -> AsyncGenerator[Progress, None]:
         """Play until the game is over, the goal is reached, or something breaks.
 
-        However the game ends (a lost page, a lost solver, Ctrl-C, a consumer that stops early), it records
-        the moves first, and then raises the error. A consumer that may stop early closes the generator
-        (`contextlib.aclosing`). Nothing is recorded of a page that turns out to be another game, or that
-        takes no move any more after `FEW_MOVES` or fewer: those boards may have been read wrong.
+        If the page or the solver is lost, or Ctrl-C ends the game, the player records the moves first and
+        then raises the error. A consumer that may stop early must close the generator
+        (`contextlib.aclosing`). The player records nothing if the page turns out to be another game, or if
+        it stops reacting after `FEW_MOVES` moves or fewer: the reader may have misread those boards.
 
         Args:
-            reading: the board as it stands.
+            reading: the current board.
 
         Yields:
-            How the game stands, after each move.
+            The state of the game after each move.
 
         Raises:
             PageError: the page went away, does not react, or does not play 2048.
-            SolverError: the solver cannot be reached any more.
+            SolverError: the solver does not answer any more.
             RecordError: the disk does not take the record.
         """
         self._reading = reading
@@ -122,7 +122,7 @@ class GamePlayer:
             self.record = self._finish(outcome or "interrupted")
 
     def _why_over(self) -> Outcome | None:
-        """Return how the game has ended; ``None`` while it continues."""
+        """Return the outcome of the game; ``None`` while it continues."""
         reading = self._reading
         if not reading.legal:
             return "game_over"
@@ -150,7 +150,7 @@ class GamePlayer:
         return await self._first_taken(reading, ranking.directions)
 
     async def _first_taken(self, before: Reading, directions: list[Direction]) -> Made | Ignored | Overtaken:
-        """Make the first of these moves that the page takes."""
+        """Try these moves in order until the page takes one."""
         ignored: list[Direction] = []
         now = before
         for direction, presses in self._attempts(directions):
@@ -164,16 +164,16 @@ class GamePlayer:
                 return attempt
             ignored.append(direction)
             if now.status is Status.WON:
-                break  # the message of the win stands before the game
+                break  # the win message covers the game
             if now.status is not before.status:
                 return Overtaken(now)
             logger.info("%s did nothing on %s: trying another direction", direction, before.board)
         return Ignored(now, tuple(dict.fromkeys(ignored)))
 
     def _attempts(self, directions: list[Direction]) -> list[tuple[Direction, int]]:
-        """What to try, and how often to press.
+        """Return the directions to try, each with the number of presses.
 
-        Those that did nothing before are tried shortly in their turn, and often at the end.
+        A direction that failed before gets few presses in its turn, and many at the end.
         """
         longest = len(STUBBORN_PRESSES)
         times = {direction: self._stubborn[direction] for direction in directions}
@@ -185,7 +185,7 @@ class GamePlayer:
         return attempts + [(direction, PRESSES) for direction in directions if times[direction]]
 
     def _note_stubborn(self, ignored: list[Direction], taken: Direction) -> None:
-        """Remember which moves did nothing where another one moved the board."""
+        """Remember the directions that did nothing while another one moved the board."""
         if ignored:
             self._stubborn.update(ignored)
             self._note_rules((IGNORED_MOVES,))
@@ -194,7 +194,7 @@ class GamePlayer:
     async def _attempt(
         self, before: Reading, direction: Direction, presses: int
     ) -> Made | Ignored | Overtaken:
-        """Try one move until the page has moved."""
+        """Press one direction until the board moves, or the presses are used up."""
         score = self._journal.append(before.board, direction, before.score)
         now = before
         for press in range(presses):
@@ -210,10 +210,10 @@ class GamePlayer:
         return Ignored(now, (direction,))
 
     def _ended_by_page(self, ignored: Ignored) -> Outcome:
-        """Say why the page takes no move any more.
+        """Return the outcome "stopped" if the page has ended the game.
 
         Raises:
-            KeyIgnoredError: it gives no reason.
+            KeyIgnoredError: nothing shows that the page ended the game.
         """
         board = ignored.reading.board
         is_new = self._last is not None and self._last.ply.before.max_tile < board.max_tile
@@ -222,14 +222,14 @@ class GamePlayer:
             return "stopped"
         raise KeyIgnoredError(
             f"the page does not react: {', '.join(map(str, ignored.directions))} did nothing on "
-            f"{board.text()}, however often pressed; expected keys, a mouse, a finger or buttons to "
-            "play the game; try --headed to see whether something stands before it",
+            f"{board.text()}, although tried many times; expected a page that takes keys, a mouse, "
+            "touch or buttons; try --headed to see whether something covers the game",
             url=self._page.url,
             reader=ignored.reading.reader,
         )
 
     async def _continue_after_win(self) -> None:
-        """Ask the page to continue after a win. Most pages without such a button still take keys."""
+        """Ask the page to continue after a win. Most pages without a button for that still take keys."""
         self._stall.won = True
         if self._asked_to_continue and not self._stall.turns:
             return
@@ -239,7 +239,7 @@ class GamePlayer:
             self._reading = continued
 
     def _progress(self, made: Made) -> Progress:
-        """Take in a move, and say how the game stands."""
+        """Count a move, and return the state of the game."""
         before, after = made.ply.before, made.reading.board
         self._last = made
         self._moves += 1
@@ -260,18 +260,18 @@ class GamePlayer:
         score = counted if shown is None else shown
         decision = self._decision
         if decision is not None and made.ply.direction.value != decision.direction:
-            decision = None  # the page did not take that move, but another
+            decision = None  # the page did not take the solver's move, but another one
         return Progress(self._moves, score, after, decision)
 
     def _note_rules(self, deviations: tuple[Deviation, ...]) -> None:
-        """Say once in what the page's rules differ; they are recorded with the game."""
+        """Log each deviation from the rules once; the record lists them all."""
         for one in deviations:
             if one not in self._deviations:
                 self._deviations.append(one)
                 logger.warning("this page plays by a rule of its own: %s", one)
 
     def _bear(self, why: str) -> None:
-        """Bear with a board that defies the rules, for a while; the record says that there was one."""
+        """Accept a board that breaks the rules, but not `UNEXPLAINED` in a row; note the first one."""
         self._note_rules((unexplained_from(self._moves),) if not self._has_defied else ())
         self._has_defied = True
         self._defiant += 1

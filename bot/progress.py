@@ -1,4 +1,4 @@
-"""When a game is to stop, and how it stands."""
+"""When to stop a game, and the state of a game after a move."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from game2048.wire import DecisionMessage
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """When a game is stopped before it is over.
+    """When to stop a game before it is over, and how fast to play.
 
     Attributes:
-        until_tile: as soon as this tile is on the board.
-        max_moves: after so many moves.
-        moves_per_second: no faster than this; ``None`` for as fast as it goes.
+        until_tile: stop when the board shows this tile or a larger one; a face value.
+        max_moves: stop after this many moves.
+        moves_per_second: the highest rate; ``None`` for no limit.
     """
 
     until_tile: int | None = None
@@ -23,7 +23,7 @@ class Goal:
     moves_per_second: float | None = None
 
     def reached(self, board: Board, moves: int) -> bool:
-        """Return whether the game is to be stopped now."""
+        """Return whether to stop the game now."""
         if self.until_tile is not None and board.max_tile >= self.until_tile:
             return True
         return self.max_moves is not None and moves >= self.max_moves
@@ -31,14 +31,14 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How a game stands after a move.
+    """The state of a game after a move.
 
     Attributes:
-        moves: made in this game.
-        score: the page's, else counted.
-        board: as it stands.
-        decision: the solver's answer that led to the move; ``None`` where the move was searched by the page's
-            own rules (`variant_search`).
+        moves: how many moves the game has had.
+        score: the score that the page shows; if it shows none, the sum of the merges.
+        board: the current board.
+        decision: the solver's answer that led to the move; ``None`` if `variant_search` chose the move by
+            the page's own rules.
     """
 
     moves: int

@@ -1,4 +1,4 @@
-"""Keeping to a number of moves a second."""
+"""Limit the number of moves a second."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 
 class RateLimit:
-    """Keep everything that waits for its turn here together to a rate.
+    """Let callers pass one after another at a limited rate.
 
     Args:
         rate: turns a second; ``None`` for no limit.

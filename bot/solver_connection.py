@@ -1,4 +1,4 @@
-"""One open connection to a solver server: the handshake, the greeting, messages out and in."""
+"""Open one connection to a solver server, read the greeting, send messages and receive answers."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ from game2048.wire_frames import PackedDirections, decode_directions
 
 
 class ConnectionTroubleError(Exception):
-    """The connection could not be made, or broke, for a reason that may pass."""
+    """The connection failed or broke for a reason that may pass; try again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientPatience:
-    """How long a client waits; all in seconds.
+    """How long a client waits; all times are seconds.
 
     Attributes:
-        connect: for one attempt to connect, up to the server's greeting.
-        answer: for one answer; the first of a server may have to wait until its kernels are compiled.
-        outage: from the loss of a connection to the answer that was due, over all attempts to reconnect.
+        connect: for one attempt to connect, including the server's greeting.
+        answer: for one answer; before its first answer a server may have to compile its kernels.
+        outage: from the loss of a connection until the missing answer, over all attempts to reconnect.
         first_delay: the longest wait before the first attempt to reconnect; later waits double.
         longest_delay: the longest wait between two attempts.
-        ping: between keep-alive pings, and for their answers.
+        ping: between two keep-alive pings, and for the answer to one.
     """
 
     connect: float = 10.0
@@ -62,18 +62,18 @@ class ClientPatience:
 
 @dataclass(frozen=True, slots=True)
 class ClientAccess:
-    """What a client shows to a server, and what it trusts.
+    """The token that a client sends, and the certificates that it trusts.
 
     Attributes:
-        token: the server's token; ``None`` for a server without one.
-        ca: a PEM file of certificates to trust besides the system's, for ``wss://``.
+        token: the server's token; ``None`` for a server without a token.
+        ca: a PEM file of certificates to trust in addition to the system's, for ``wss://``.
     """
 
     token: str | None = None
     ca: Path | None = None
 
     def tls(self) -> ssl.SSLContext:
-        """Return what verifies the server's certificate.
+        """Return the TLS context that verifies the server's certificate.
 
         Raises:
             SolverError: the file of certificates cannot be read.
@@ -90,11 +90,11 @@ class ClientAccess:
 
 
 class SolverConnection:
-    """A connection on which the server has greeted.
+    """A connection whose greeting has arrived.
 
     Attributes:
         url: the address of the server.
-        hello: its greeting.
+        hello: the server's greeting.
     """
 
     def __init__(self, url: str, connection: ClientConnection, hello: Hello) -> None:
@@ -107,7 +107,7 @@ class SolverConnection:
         """Connect and read the greeting.
 
         Raises:
-            ConnectionTroubleError: no server is there, or it is full or stopping.
+            ConnectionTroubleError: no server answers, or it is full or stopping.
             SolverError: the address is wrong, or the server is not a solver server, speaks another protocol
                 version, or refuses the client.
         """
@@ -130,12 +130,12 @@ class SolverConnection:
             raise ConnectionTroubleError(trouble_of(error)) from error
 
     async def answer_to(self, request_id: RequestId) -> ServerMessage | PackedDirections:
-        """Return the answer to a request; answers to earlier requests that nobody waits for are skipped.
+        """Return the answer to a request; skip answers to earlier requests that nobody waits for.
 
         Raises:
             ConnectionTroubleError: the connection broke.
             SolverRefusedError: the answer is an error.
-            SolverError: what came is not an answer.
+            SolverError: the message is not an answer.
         """
         while True:
             try:
@@ -164,7 +164,7 @@ class SolverConnection:
 
 
 def trouble_of(error: Exception) -> str:
-    """Return the reason of a broken connection, for people."""
+    """Return why a connection broke, in words."""
     if isinstance(error, ConnectionClosed):
         close = error.rcvd or error.sent
         if close is None:
@@ -181,7 +181,7 @@ async def _connected(url: str, access: ClientAccess, patience: ClientPatience) -
         return await connect(
             url,
             additional_headers=headers,
-            # A proxy cannot reach this machine's own loopback, yet the environment may ask for one.
+            # The environment may name a proxy, but no proxy reaches the loopback of this machine.
             proxy=None if is_loopback(urlsplit(url).hostname or "") else True,
             ssl=access.tls() if urlsplit(url).scheme == "wss" else None,
             compression=None,
@@ -199,10 +199,10 @@ async def _connected(url: str, access: ClientAccess, patience: ClientPatience) -
             "of the authority that signed it, or an address that the certificate names"
         ) from error
     except (ssl.SSLError, InvalidHandshake, InvalidProxy, ImportError) as error:  # the last: no SOCKS
-        if isinstance(error, InvalidMessage):  # it closed the connection half-way, as when it stops
+        if isinstance(error, InvalidMessage):  # a stopping server closed the connection half-way
             raise ConnectionTroubleError(trouble_of(error)) from error
         raise SolverError(
-            f"{url} is not a solver server, or not one that this client may talk to: {trouble_of(error)}"
+            f"{url} is not a solver server, or it refuses this client: {trouble_of(error)}"
         ) from error
     except (InvalidURI, ValueError) as error:
         raise SolverError(
@@ -216,7 +216,7 @@ def _refused(url: str, error: InvalidStatus) -> SolverError | ConnectionTroubleE
     status = error.response.status_code
     body = (error.response.body or b"").decode("utf-8", "replace").strip()[:200]
     said = f"HTTP status {status}" + (f", {body!r}" if body else "")
-    if status >= 500:  # full, stopping, or a gateway whose server is away
+    if status >= 500:  # the server is full or stopping, or a gateway does not reach it
         return ConnectionTroubleError(said)
     advice = "; give its --token (or set BOT2048_TOKEN)" if status == 401 else ""
     return SolverError(f"the solver server {url} refused the connection: {said}{advice}")

@@ -1,10 +1,11 @@
-"""Choosing moves on a page whose rules are a little its own: its merges, and the tiles that spawn.
+"""Choose moves on a page whose merges or spawns differ a little from the rules of 2048.
 
-The solver knows the rules of 2048 alone. Where the page's slides are those, its answer stands. Where they
-differ on this very board, the ply that differs is searched here: each direction is worth the page's reward
-plus the mean, over some spawns on the page's afterstate, of what the solver finds the board after it to be
-worth. That is one decision and one chance node above the solver's own tree, in its own unit (docs/solver.md:
-merge reward plus value of the afterstate); what lies below that ply is still judged by the rules of 2048.
+The solver only knows the rules of 2048. If the page's slides of a board follow these rules, the solver's
+answer counts. If they differ, this module searches one ply by the page's rules. The value of a direction is
+the page's merge reward plus the mean value of the boards after some spawns on the page's afterstate; the
+solver gives the value of each board. So one decision and one chance node stand above the solver's tree, in
+the same unit (docs/solver.md: merge reward plus value of the afterstate). Below this ply the solver still
+searches by the rules of 2048.
 """
 
 from __future__ import annotations
@@ -18,43 +19,43 @@ from game2048.wire import DecisionMessage, GameOver
 from scraper.page import Ply
 
 PROVING_SPAWNS = 12
-"""After so many spawned tiles the smallest one is taken for the page's 2."""
+"""After this many spawned tiles, the smallest of them counts as the page's 2."""
 SPAWNS = 4
-"""So many cells for the spawn are looked at for each direction: a request to the solver each."""
+"""The most spawn cells that are searched for each direction; each costs one request to the solver."""
 
 
 class Solver(Protocol):
-    """What chooses the moves: `bot.client.SolverClient`, asked with one engine and one limit."""
+    """Chooses the moves: a `bot.client.SolverClient` with one engine and one limit."""
 
     async def __call__(self, board: Board) -> DecisionMessage | GameOver:
-        """The move for a board."""
+        """Return the move for a board."""
         ...
 
 
 class PageSlides(Protocol):
-    """What moves lead to on a page: the part of `scraper.page.GamePage` that is needed here."""
+    """The part of `scraper.page.GamePage` that this module needs."""
 
     def afterstate(self, ply: Ply) -> Board:
-        """Return what a move slides to on this page."""
+        """Return the board after the slide of a move, by the page's rules."""
         ...
 
 
 class SpawnedTiles:
-    """What spawns on a page, as its moves tell."""
+    """The smallest tile that spawns on a page, learned from its moves."""
 
     def __init__(self) -> None:
         self._count = 0
         self._least = MAX_EXPONENT
 
     def note(self, afterstate: Board, board: Board) -> None:
-        """Take in a move by the rules: what it slid to, and the board with the spawned tile."""
+        """Learn from a move by the rules: its afterstate, and the board with the spawned tile."""
         for before, tile in zip(afterstate.cells, board.cells, strict=True):
             if tile and not before:
                 self._count += 1
                 self._least = min(self._least, tile)
 
     def as_if_of_2(self, board: Board) -> Board:
-        """Return the board as the solver is shown it: with the smallest tile that spawns as its 2."""
+        """Return the board to show to the solver: with the smallest tile that spawns as the 2."""
         excess = self._least - 1
         if self._count < PROVING_SPAWNS or any(0 < tile <= excess for tile in board.cells):
             return board
@@ -65,8 +66,8 @@ class Ranking(NamedTuple):
     """The directions to try on a board.
 
     Attributes:
-        directions: the best first; none if the game is over.
-        decision: the solver's answer that begins them; ``None`` where the page's own rules were searched.
+        directions: the best first; empty if the game is over.
+        decision: the solver's answer that gave the first one; ``None`` after a search by the page's rules.
     """
 
     directions: list[Direction]
@@ -79,13 +80,13 @@ async def ranked_directions(
     """Rank the directions of a board.
 
     Args:
-        solver: what chooses.
-        page: what is played by its rules.
-        board: as it stands, in the solver's terms.
-        slides: what each direction does to it by the rules of 2048.
+        solver: gives the values of boards.
+        page: the page whose rules count.
+        board: the current board, as the solver sees it.
+        slides: the slide of each direction by the rules of 2048.
 
     Raises:
-        SolverError: the solver cannot be reached any more.
+        SolverError: the solver does not answer any more.
     """
     plies = [Ply(board, direction, slide) for direction, slide in slides.items() if slide.moved]
     afters = {ply.direction: page.afterstate(ply) for ply in plies}
@@ -104,26 +105,26 @@ async def ranked_directions(
 
 
 async def _value(solver: Solver, board: Board, after: Board) -> float:
-    """Merge reward plus the mean value of the boards that 2s make of an afterstate."""
+    """Return the merge reward plus the mean value of the boards with a 2 added to the afterstate."""
     total = 0.0
     cells = _some(after.empty_cells())
     for cell in cells:
         answer = await solver(after.with_tile(cell, 1))
-        if isinstance(answer, DecisionMessage):  # a dead board is worth nothing
+        if isinstance(answer, DecisionMessage):  # a board without moves has the value 0
             total += max(answer.values.values())
     return _reward(board, after) + total / max(len(cells), 1)
 
 
 def _some(cells: Sequence[int]) -> list[int]:
-    """At most `SPAWNS` of them, evenly spread."""
+    """Return at most `SPAWNS` of the cells, evenly spread."""
     count = min(len(cells), SPAWNS)
     return [cells[index * len(cells) // count] for index in range(count)]
 
 
 def _reward(board: Board, after: Board) -> int:
-    """The merge reward between two boards, whatever way the tiles merged.
+    """Return the merge reward between two boards; it does not depend on the way the tiles merged.
 
-    A tile of 2**n stands for (n - 1) * 2**n points of merges since its 2s; slides spawn nothing.
+    Merging 2s into one tile of 2**n earns (n - 1) * 2**n points, and a slide spawns nothing.
     """
 
     def merged(one: Board) -> int:

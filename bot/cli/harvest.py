@@ -29,17 +29,17 @@ if TYPE_CHECKING:  # imports numpy
 
 @dataclass(frozen=True, slots=True)
 class HarvestGames:
-    """Which games `harvest` plays, and where they go.
+    """Which games `harvest` plays, and where it writes them.
 
     Attributes:
-        games: how many there are in the end.
+        games: how many games the dataset holds at the end.
         tabs: games played at the same time.
         until_tile: stop a game when this tile is reached.
-        max_moves: stop a game after so many moves.
+        max_moves: stop a game after this many moves.
         rate: moves a second on each host; 0 for no limit, ``None`` for the default.
         out: the dataset.
-        resume: whether an interrupted or smaller dataset is continued.
-        force: whether an existing dataset is overwritten.
+        resume: whether to continue an interrupted or smaller dataset.
+        force: whether to overwrite an existing dataset.
     """
 
     games: int
@@ -53,7 +53,7 @@ class HarvestGames:
 
     @property
     def mode(self) -> Mode:
-        """How the dataset is opened."""
+        """How to open the dataset."""
         return "resume" if self.resume else "overwrite" if self.force else "new"
 
 
@@ -107,10 +107,10 @@ def harvest(
 ) -> None:
     """Play many games on the pages at URL... into one dataset.
 
-    Several games run at once. A page that fails is tried again; after three failures in a row it is given up,
-    and the other pages continue. Each move keeps the board that the page showed, so the dataset shows how the
-    page spawns its tiles. No finished game is lost, however the program ends: --resume continues. Please
-    respect the terms of the sites.
+    Several games run at once. If a page fails, `harvest` tries it again; after three failures in a row it
+    drops the page and continues with the others. The record of each move holds the board that the page
+    showed, so the dataset shows how the page spawns its tiles. Finished games are kept even if the program is
+    killed: --resume continues. Please respect the terms of the sites.
     """
     from bot.harvest import Archive, PageRecord, TabOptions, prepare_journals
     from recordings.datasets.resumable import GrowingDataset
@@ -131,7 +131,7 @@ def harvest(
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            # However it ends: what was played is written, and reported.
+            # Write and report the games that were played, even after an error.
             if tally.games:
                 archive.finish()
                 _report(pages, tally, run.out, as_json=as_json)

@@ -39,13 +39,13 @@ if TYPE_CHECKING:  # loads the browser driver
 
 @dataclass(frozen=True, slots=True)
 class PlayGames:
-    """Which games `play` and `demo` play, and what they leave behind.
+    """Which games `play` and `demo` play, and which files they write.
 
     Attributes:
-        games: how many.
-        new_game: begin a new game even where the page shows one that has begun.
+        games: how many games to play.
+        new_game: begin a new game even if the page shows a game in progress.
         until_tile: stop a game when this tile is reached.
-        max_moves: stop a game after so many moves.
+        max_moves: stop a game after this many moves.
         rate: moves a second; 0 for no limit, ``None`` for the default.
         out: folder of the recordings; ``None`` for a new one.
         dashboard: show the games in a browser.

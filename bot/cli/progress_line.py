@@ -34,7 +34,7 @@ class ProgressLine:
         return progress_bar("playing" if self._games == 1 else f"game {self._game}/{self._games}", "moves")
 
     def show(self, progress: Progress) -> None:
-        """Show how the game stands after a move."""
+        """Show the state of the game after a move."""
         if self._bar is None:
             self._bar = self._new_bar()
         self._bar.set_postfix_str(f"score {progress.score:,}, tile {progress.board.max_tile}", refresh=False)

@@ -62,7 +62,7 @@ class WatchView:
             handler.setStream(stream)
 
     def show(self, progress: Progress) -> None:
-        """Show how the game stands after a move."""
+        """Show the state of the game after a move."""
         self._last = progress
         self._times.append(time.monotonic())
 

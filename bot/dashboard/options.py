@@ -1,4 +1,4 @@
-"""What `bot2048 dashboard` is told. Light: no web server."""
+"""The options of `bot2048 dashboard`. This module does not load the web server."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class DesktopGame:
         return turn
 
     def undo(self) -> bool:
-        """Take the last move back; return whether there was one. The next spawn is drawn anew."""
+        """Take the last move back; return whether there was one. The next move draws a new spawn."""
         if not self.turns:
             return False
         turn = self.turns.pop()

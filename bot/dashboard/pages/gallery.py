@@ -39,7 +39,7 @@ def show_pictures(files: Sequence[RunFile]) -> None:
     """Show some pictures; the browser loads each when it comes into view."""
     with ui.element("div").classes("pictures"):
         for file in files:
-            # The time in the address: a picture that was drawn anew is not taken from the browser's cache.
+            # The address holds the time, so that the browser does not show an old picture from its cache.
             address = f"/files/{quote(file.name)}"
             with ui.element("figure"):
                 image = ui.element("img").props('loading="lazy" decoding="async" width="200" height="200"')

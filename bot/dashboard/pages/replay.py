@@ -65,7 +65,7 @@ def _show_files(services: Services) -> None:
 
 
 def upload_element(label: str, accept: str) -> None:
-    """Show where a file can be brought; the page is loaded anew when it was kept."""
+    """Show a field to upload a file; load the page again when the file has been stored."""
     upload = ui.element("file-upload")
     upload.props["data-label"] = label
     upload.props["data-accept"] = accept

@@ -59,7 +59,7 @@ class TrainingLog:
             with self.path.open("rb") as file:
                 status = self.path.stat()
                 if self._file != (status.st_dev, status.st_ino) or status.st_size < self._end:
-                    # A run that continues from a checkpoint takes rows back and writes the file anew.
+                    # A run that continues from a checkpoint drops rows and writes the file again.
                     self._rows, self._end = [], 0
                     self._file = (status.st_dev, status.st_ino)
                 if status.st_size > _LONGEST_LOG:
