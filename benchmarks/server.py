@@ -33,8 +33,8 @@ from websockets.exceptions import ConnectionClosed
 from benchmarks.crowd import Crowd, meet
 from bot.client import SolverClient
 from game2048.board import Board
-from game2048.wire import MAX_BOARDS, ChooseMany, encode
-from game2048.wire_frames import PackedRequest, encode_boards
+from game2048.wire.frames import PackedRequest, encode_boards
+from game2048.wire.messages import MAX_BOARDS, ChooseMany, encode
 
 IN_FLIGHT = 8
 

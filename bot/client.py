@@ -27,7 +27,8 @@ from game2048.board import Board
 from game2048.direction import DIRECTIONS, Direction
 from game2048.errors import SolverError, SolverRefusedError
 from game2048.solver_options import SolverOptions
-from game2048.wire import (
+from game2048.wire.frames import GAME_OVER, PackedDirections, PackedRequest, encode_boards, pack_boards
+from game2048.wire.messages import (
     Cancel,
     Choose,
     ChooseMany,
@@ -39,7 +40,6 @@ from game2048.wire import (
     ServerMessage,
     encode,
 )
-from game2048.wire_frames import GAME_OVER, PackedDirections, PackedRequest, encode_boards, pack_boards
 
 __all__ = ["ClientPatience", "SolverClient", "UrlSource", "client_for"]
 
@@ -222,7 +222,7 @@ class SolverClient:
             time_ms: milliseconds for each board.
 
         Returns:
-            uint8 [n]: 0 up, 1 right, 2 down, 3 left, `game2048.wire_frames.GAME_OVER` where the game is over.
+            uint8 [n]: 0 up, 1 right, 2 down, 3 left, `game2048.wire.frames.GAME_OVER` where the game is over.
 
         Raises:
             SolverRefusedError: the server answered with an error.

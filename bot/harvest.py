@@ -23,7 +23,7 @@ from bot.variant_search import Solver
 from game2048.board import Board
 from game2048.errors import PageError, RecordError, SolverRefusedError
 from game2048.solver_options import SolverOptions
-from game2048.wire import DecisionMessage, GameOver
+from game2048.wire.messages import DecisionMessage, GameOver
 from recordings.datasets.formats.chunks import Chunk
 from recordings.datasets.resumable import GrowingDataset, Mode
 from recordings.datasets.statistics import GameTally

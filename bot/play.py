@@ -17,7 +17,7 @@ from bot.progress import Progress
 from bot.variant_search import Solver
 from game2048.board import Board
 from game2048.errors import RecordError, SolverError
-from game2048.wire import DecisionMessage, GameOver, Hello
+from game2048.wire.messages import DecisionMessage, GameOver, Hello
 from recordings import prepare_folder
 from recordings.journal import GameJournal
 from recordings.pictures.animation import write_animation

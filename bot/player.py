@@ -13,7 +13,7 @@ from bot.variant_search import Solver as Solver
 from bot.variant_search import SpawnedTiles, ranked_directions
 from game2048.direction import Direction
 from game2048.errors import PageError
-from game2048.wire import DecisionMessage
+from game2048.wire.messages import DecisionMessage
 from recordings.journal import GameJournal
 from recordings.record import GameRecord, Outcome
 from scraper.moves.rule_variants import IGNORED_MOVES, ending_at, unexplained_from

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from game2048.board import Board
-from game2048.wire import DecisionMessage
+from game2048.wire.messages import DecisionMessage
 
 
 @dataclass(frozen=True, slots=True)

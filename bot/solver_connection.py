@@ -22,7 +22,8 @@ from websockets.exceptions import (
 from game2048.errors import SolverError, SolverRefusedError, WireError
 from game2048.net import authorization, is_loopback
 from game2048.solver_options import SERVER_PATIENCE
-from game2048.wire import (
+from game2048.wire.frames import PackedDirections, decode_directions
+from game2048.wire.messages import (
     MAX_MESSAGE_BYTES,
     PROTOCOL_VERSION,
     ErrorMessage,
@@ -32,7 +33,6 @@ from game2048.wire import (
     decode_answer,
     protocol_of,
 )
-from game2048.wire_frames import PackedDirections, decode_directions
 
 
 class ConnectionTroubleError(Exception):

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from game2048.board import MAX_EXPONENT, Board, Slide
 from game2048.direction import Direction
-from game2048.wire import DecisionMessage, GameOver
+from game2048.wire.messages import DecisionMessage, GameOver
 from scraper.page import Ply
 
 PROVING_SPAWNS = 12

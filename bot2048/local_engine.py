@@ -17,7 +17,7 @@ from game2048.board import Board
 from game2048.direction import DIRECTIONS, Direction
 from game2048.errors import SolverError
 from game2048.size import STANDARD_SIZE
-from game2048.wire import engine_for_size
+from game2048.wire.messages import engine_for_size
 from solver_server import limits
 from solver_server.engine import Decision, Engine, Limit
 from solver_server.engines import default_for_play, engines_for

@@ -10,7 +10,7 @@ from bot2048.contract import AsyncOpenEngine, OpenEngine
 from bot2048.loop_thread import LoopThread
 from game2048.board import Board
 from game2048.direction import Direction
-from game2048.wire import GameOver
+from game2048.wire.messages import GameOver
 from solver_server.engine import Decision
 
 

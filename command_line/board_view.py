@@ -10,8 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from game2048.board import Board
-from game2048.classic_look import BOARD_HEX, DARK_TEXT_EXPONENTS, DARK_TEXT_HEX, LIGHT_TEXT_HEX, TILE_HEXES
 from game2048.direction import DIRECTIONS, Direction
+from game2048.look.classic_look import (
+    BOARD_HEX,
+    DARK_TEXT_EXPONENTS,
+    DARK_TEXT_HEX,
+    LIGHT_TEXT_HEX,
+    TILE_HEXES,
+)
 
 _LEAST_WIDTH = 6  # of a tile, in characters
 _BACKGROUND = Style(bgcolor=f"#{BOARD_HEX}")

@@ -9,7 +9,7 @@ def found_by_words(found_by: str, *, depth: int, nodes: int, elapsed_ms: float) 
     """Return what knew a move and how long that took.
 
     Args:
-        found_by: as a decision says (`game2048.wire.FoundBy`), or another server's own word.
+        found_by: as a decision says (`game2048.wire.messages.FoundBy`), or another server's own word.
         depth: of the search, in the engine's own unit.
         nodes: positions evaluated or expanded.
         elapsed_ms: milliseconds of the decision.

@@ -144,7 +144,7 @@ class Board:
 
     def svg(self) -> str:
         """Return a picture of the board in the classic colours, as SVG text."""
-        from game2048.board_picture import board_svg  # draws boards, so it imports this module
+        from game2048.look.board_picture import board_svg  # draws boards, so it imports this module
 
         return board_svg(self)
 

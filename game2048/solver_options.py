@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from game2048.board import Board
-from game2048.wire import Hello
+from game2048.wire.messages import Hello
 
 SERVER_PATIENCE = 30.0
 """Seconds for which a client waits for a solver server that is lost, unless told otherwise."""

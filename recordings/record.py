@@ -12,7 +12,7 @@ from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import RecordError
 from game2048.size import MAX_SIDE, MIN_SIDE
-from game2048.wire import DirectionName
+from game2048.wire.messages import DirectionName
 
 SCHEMA_VERSION = 1
 """Grows when a line changes in a way that an older reader cannot ignore; optional fields do not count."""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from game2048.board import Board
 from game2048.direction import Direction
-from game2048.wire import FoundBy
+from game2048.wire.messages import FoundBy
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from game2048 import wire
 from game2048.engine_names import DEFAULT_FOR_DATA, DEFAULT_FOR_PLAY, NETWORK_ENGINE
 from game2048.errors import SolverError
 from game2048.size import Size
-from game2048.wire import EngineInfo
+from game2048.wire import messages
+from game2048.wire.messages import EngineInfo
 from solver_server.engine import Engine
 from solver_server.limits import PLAYER_MOVES, DepthRule
 
@@ -193,7 +193,7 @@ def default_for_data(size: Size | None = None, weights: Path | None = None) -> s
 def _default(name: str, size: Size | None, weights: Path | None) -> str:
     if weights is not None:
         return NETWORK_ENGINE
-    return name if size is None else wire.engine_for_size((spec.info for spec in _ALL), name, *size)
+    return name if size is None else messages.engine_for_size((spec.info for spec in _ALL), name, *size)
 
 
 def engines_for(weights: Path | None = None, *, tables: bool = False) -> dict[str, EngineSpec]:

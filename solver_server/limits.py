@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from game2048.board import Board
 from game2048.errors import SolverError
-from game2048.wire import EngineInfo
+from game2048.wire.messages import EngineInfo
 from solver_server.engine import Limit
 
 LONGEST_MS = 60_000.0

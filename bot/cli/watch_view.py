@@ -17,7 +17,7 @@ from bot.progress import Progress
 from command_line.board_view import coloured_board, opinion
 from command_line.decision_words import found_by_words
 from game2048.direction import Direction
-from game2048.wire import DecisionMessage
+from game2048.wire.messages import DecisionMessage
 
 _FRAMES_PER_SECOND = 10
 _RATE_OVER_MOVES = 50

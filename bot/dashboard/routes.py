@@ -18,8 +18,8 @@ from bot.dashboard.sources import uploads
 from bot.dashboard.sources.opinions import OPINION_DEPTH
 from bot.dashboard.sources.replays import board_at, piece, summary
 from bot.dashboard.sources.run_folders import kind_of
-from game2048.classic_look import BOARD_HEX, DARK_TEXT_HEX, GAP_SHARE, LIGHT_TEXT_HEX, TILE_HEXES
 from game2048.errors import Error2048
+from game2048.look.classic_look import BOARD_HEX, DARK_TEXT_HEX, GAP_SHARE, LIGHT_TEXT_HEX, TILE_HEXES
 from recordings.game_arrays import GameArrays
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pygame
 
-from game2048.classic_look import (
+from game2048.look.classic_look import (
     BOARD_HEX,
     DARK_TEXT_EXPONENTS,
     DARK_TEXT_HEX,

@@ -9,9 +9,9 @@ import pygame
 from bot.window import look
 from bot.window.desktop_game import DesktopGame, WindowTurn
 from bot.window.solver_thread import Choice
-from game2048.classic_look import GAP_SHARE
 from game2048.direction import DIRECTIONS, Direction
-from game2048.motion import tile_motions
+from game2048.look.classic_look import GAP_SHARE
+from game2048.look.motion import tile_motions
 from game2048.size import Size
 
 _SLIDE_SHARE = 0.6

@@ -20,7 +20,7 @@ from game2048.errors import Error2048
 from game2048.size import Size
 from game2048.solver_options import SolverOptions
 from game2048.spawn import Spawner
-from game2048.wire import DecisionMessage
+from game2048.wire.messages import DecisionMessage
 
 _STOP_SECONDS = 15.0
 
@@ -36,7 +36,7 @@ class Choice:
         elapsed_ms: time of the search.
         depth: of the search, in the engine's own unit.
         engine: the name of the engine.
-        found_by: what knew the move (`game2048.wire.FoundBy`).
+        found_by: what knew the move (`game2048.wire.messages.FoundBy`).
     """
 
     board: Board

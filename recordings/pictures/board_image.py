@@ -8,7 +8,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from game2048.board import Board
-from game2048.classic_look import GAP_SHARE
+from game2048.look.classic_look import GAP_SHARE
 from game2048.size import Size
 from recordings.pictures.animation_options import DEFAULT_PIXELS
 from recordings.pictures.masks import MOSTLY, PRESENT, NumberMasks, rounded_mask, text_mask

@@ -11,7 +11,7 @@ from PIL import Image
 
 from game2048.board import Board
 from game2048.direction import Direction
-from game2048.motion import tile_motions
+from game2048.look.motion import tile_motions
 from recordings.pictures.board_image import FreeTile, Renderer
 
 _SLIDE_MS = 30

@@ -8,7 +8,7 @@ game compress well against each other.
 
 from __future__ import annotations
 
-from game2048.classic_look import (
+from game2048.look.classic_look import (
     BOARD_HEX,
     DARK_TEXT_EXPONENTS,
     DARK_TEXT_HEX,

@@ -14,7 +14,7 @@ from game2048.board import Board
 from game2048.direction import DIRECTIONS
 from game2048.notation import MAX_CHARACTERS, read_board
 from game2048.solver_options import SolverOptions
-from game2048.wire import engine_for_size
+from game2048.wire.messages import engine_for_size
 from solver_server import limits
 from solver_server.cli.options import announce_compilation, json_option
 from solver_server.engine import Decision, Limit

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 def _print_schema(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
-        from game2048.wire_schema import protocol_schema_text
+        from game2048.wire.schema import protocol_schema_text
 
         click.echo(protocol_schema_text(), nl=False)
         ctx.exit(0)

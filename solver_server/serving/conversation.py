@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from websockets.exceptions import ConnectionClosed
 
 from game2048.errors import SolverError
-from game2048.wire import MAX_MESSAGE_BYTES, Cancel, ErrorMessage, Message, RequestId, encode
+from game2048.wire.messages import MAX_MESSAGE_BYTES, Cancel, ErrorMessage, Message, RequestId, encode
 from solver_server.serving.bounded_connection import BoundedConnection
 from solver_server.serving.metrics import ServerMetrics
 from solver_server.serving.pool import EnginePool

@@ -14,7 +14,7 @@ from websockets.http11 import Request, Response
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import Error2048, SolverError, WireError
-from game2048.wire import Choose, encode
+from game2048.wire.messages import Choose, encode
 from solver_server.engine import Decision
 from solver_server.serving.access import AccessPolicy
 from solver_server.serving.metrics import ServerMetrics

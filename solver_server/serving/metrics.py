@@ -11,7 +11,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from game2048.wire import DecisionMessage, Directions, ErrorMessage, GameOver
+from game2048.wire.messages import DecisionMessage, Directions, ErrorMessage, GameOver
 from solver_server.serving.session import BatchRequest, SearchRequest, Work
 
 _SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from game2048.board import Board
 from game2048.errors import SolverError
-from game2048.wire import EngineInfo
+from game2048.wire.messages import EngineInfo
 from solver_server.engine import Decision, Engine, Limit
 from solver_server.limits import UNLIMITED
 from solver_server.stop_flag import StopFlag

@@ -21,7 +21,7 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from game2048.errors import SolverError
-from game2048.wire import MAX_MESSAGE_BYTES
+from game2048.wire.messages import MAX_MESSAGE_BYTES
 from solver_server.serving.access import SUBPROTOCOL, AccessPolicy, Refusal
 from solver_server.serving.admission import Admission
 from solver_server.serving.bounded_connection import BoundedConnection

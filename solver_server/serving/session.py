@@ -22,7 +22,14 @@ from game2048.board import Board
 from game2048.direction import DIRECTIONS
 from game2048.errors import RulesError, WireError
 from game2048.size import MAX_SIDE, MIN_SIDE
-from game2048.wire import (
+from game2048.wire.frames import (
+    PackedAnswer,
+    PackedBoards,
+    decode_boards,
+    encode_directions,
+    exponents_of_tiles,
+)
+from game2048.wire.messages import (
     MAX_BOARDS,
     MAX_MESSAGE_BYTES,
     PROTOCOL_VERSION,
@@ -41,13 +48,6 @@ from game2048.wire import (
     decode_request,
     engine_for_size,
     requested_board,
-)
-from game2048.wire_frames import (
-    PackedAnswer,
-    PackedBoards,
-    decode_boards,
-    encode_directions,
-    exponents_of_tiles,
 )
 from solver_server.engine import Decision, Limit
 from solver_server.limits import LONGEST_MS, UNLIMITED, LimitError, UnsupportedBoardError, check, check_board

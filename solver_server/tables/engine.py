@@ -17,7 +17,7 @@ from game2048.direction import DIRECTIONS
 from game2048.errors import SolverError
 from game2048.kernels import bitboard, grid
 from game2048.kernels.user_cache import user_cache
-from game2048.wire import FoundBy
+from game2048.wire.messages import FoundBy
 from solver_server.engine import Decision, Engine, Limit
 from solver_server.search.many_boards import ManyBoards, choose_each
 from solver_server.stop_flag import StopFlag

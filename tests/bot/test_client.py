@@ -22,7 +22,7 @@ from bot.client import ClientPatience, SolverClient
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import SolverError, SolverRefusedError
-from game2048.wire import Choose, DecisionMessage, GameOver, decode_request, encode
+from game2048.wire.messages import Choose, DecisionMessage, GameOver, decode_request, encode
 from solver_server.engine import Engine, Limit
 from solver_server.serving.server import SolverServer
 from solver_server.serving.server_options import ServerOptions, TlsFiles

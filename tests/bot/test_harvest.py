@@ -16,7 +16,7 @@ from bot.variant_search import Solver
 from game2048 import Board, Direction
 from game2048.errors import PageError, RecordError, SolverError, SolverRefusedError
 from game2048.spawn import Spawner
-from game2048.wire import DecisionMessage, GameOver
+from game2048.wire.messages import DecisionMessage, GameOver
 from recordings.datasets.dataset_file import read_games
 from recordings.datasets.resumable import GrowingDataset
 from recordings.datasets.statistics import GameTally

@@ -14,7 +14,7 @@ from bot.client import SolverClient
 from bot.own_server import OwnServer
 from game2048.board import Board
 from game2048.errors import SolverError
-from game2048.wire import DecisionMessage
+from game2048.wire.messages import DecisionMessage
 
 BOARD = Board.from_text("2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0")
 QUICK = ["--engine", "fast", "--depth", "1"]

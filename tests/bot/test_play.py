@@ -10,7 +10,7 @@ from bot.page_errors import naming_page
 from bot.play import WARM_UP, warming_up
 from game2048 import Board
 from game2048.errors import PageError, SolverError
-from game2048.wire import DecisionMessage, GameOver
+from game2048.wire.messages import DecisionMessage, GameOver
 
 
 async def test_a_solver_is_asked_for_a_first_move_while_the_page_is_opened() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.variant_search import PROVING_SPAWNS, SPAWNS, SpawnedTiles, ranked_directions
 from game2048 import Board, Direction
-from game2048.wire import DecisionMessage, GameOver
+from game2048.wire.messages import DecisionMessage, GameOver
 from scraper.moves.rule_variants import CHAIN, PageRules
 from scraper.page import Ply
 

@@ -21,7 +21,7 @@ from bot.progress import Goal, Progress
 from game2048 import Board, Direction
 from game2048.errors import PageError, SolverError
 from game2048.spawn import Spawner
-from game2048.wire import DecisionMessage, GameOver
+from game2048.wire.messages import DecisionMessage, GameOver
 from recordings.journal import GameJournal
 from recordings.replay import verify
 from scraper.moves.rule_variants import IGNORED_MOVES, spawning, unexplained_from

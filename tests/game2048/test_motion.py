@@ -6,7 +6,7 @@ import pytest
 
 from game2048.board import Board
 from game2048.direction import DIRECTIONS, Direction
-from game2048.motion import TileMotion, tile_motions
+from game2048.look.motion import TileMotion, tile_motions
 
 
 def test_two_equal_tiles_move_into_one_cell_and_a_third_follows() -> None:

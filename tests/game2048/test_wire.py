@@ -6,7 +6,7 @@ import pytest
 
 from game2048.errors import WireError
 from game2048.net import authorization, is_loopback
-from game2048.wire import (
+from game2048.wire.messages import (
     MAX_MESSAGE_BYTES,
     Choose,
     DecisionMessage,

@@ -16,7 +16,7 @@ from support import npm_pages
 from bot.player import GamePlayer
 from bot.progress import Goal
 from game2048 import Board, Direction
-from game2048.wire import DecisionMessage, GameOver
+from game2048.wire.messages import DecisionMessage, GameOver
 from recordings.journal import GameJournal
 from recordings.record import GameRecord
 from recordings.replay import verify

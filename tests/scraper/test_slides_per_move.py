@@ -11,7 +11,7 @@ from bot.player import GamePlayer
 from bot.progress import Goal
 from game2048 import Board, Direction
 from game2048.board import Slide
-from game2048.wire import DecisionMessage, GameOver
+from game2048.wire.messages import DecisionMessage, GameOver
 from recordings.journal import GameJournal
 from scraper.live_page import LivePage
 

@@ -8,7 +8,7 @@ import time
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import SolverError
-from game2048.wire import EngineInfo
+from game2048.wire.messages import EngineInfo
 from solver_server.engine import Decision, Engine, Limit
 from solver_server.serving.pool import EngineOffer
 from solver_server.stop_flag import StopFlag

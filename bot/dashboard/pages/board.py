@@ -14,7 +14,7 @@ from bot.dashboard.pages.live import opinion_text
 from bot.dashboard.services import Services
 from bot.window.desktop_game import DesktopGame
 from game2048.direction import Direction
-from game2048.motion import tile_motions
+from game2048.look.motion import tile_motions
 from game2048.size import STANDARD_SIZE, Size
 
 SIZES = ("4x4", "5x5", "3x3", "4x6", "6x6")

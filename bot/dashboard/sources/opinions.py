@@ -18,7 +18,7 @@ from game2048.engine_names import ANY_BOARD_ENGINE, NETWORK_ENGINE
 from game2048.errors import SolverError, SolverRefusedError
 from game2048.size import STANDARD_SIZE, Size
 from game2048.solver_options import SolverOptions
-from game2048.wire import DecisionMessage
+from game2048.wire.messages import DecisionMessage
 
 MAX_SERVERS = 2
 """Servers at a time; each holds its engine's tables in memory."""

@@ -16,7 +16,7 @@ from bot.dashboard.faults import DashboardError
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
 from game2048.errors import RecordError
-from game2048.motion import tile_motions
+from game2048.look.motion import tile_motions
 from recordings.datasets.game_index import GameHead, GameIndex, open_index
 from recordings.game_arrays import GameArrays
 

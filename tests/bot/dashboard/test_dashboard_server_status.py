@@ -9,7 +9,7 @@ from bot.client import SolverClient
 from bot.dashboard.faults import DashboardError
 from bot.dashboard.sources.live_server import read_metrics, read_status
 from game2048 import Board
-from game2048.wire import DecisionMessage
+from game2048.wire.messages import DecisionMessage
 
 TOKEN = "a-token-of-the-tests"
 BOARD = Board.from_text("2 2 / 4 8")

@@ -13,8 +13,8 @@ from bot.client import SolverClient
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import SolverRefusedError
-from game2048.wire import MAX_BOARDS
-from game2048.wire_frames import GAME_OVER, pack_boards
+from game2048.wire.frames import GAME_OVER, pack_boards
+from game2048.wire.messages import MAX_BOARDS
 from solver_server.engine import Limit
 from solver_server.engines import ENGINES
 from solver_server.serving.pool import EngineOffer

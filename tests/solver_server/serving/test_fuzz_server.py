@@ -20,8 +20,8 @@ from hypothesis.strategies import SearchStrategy
 from support.fake_engines import Failing, FirstLegal, offer
 
 from game2048.errors import WireError
-from game2048.wire import decode_answer, decode_request
-from game2048.wire_frames import decode_boards, decode_directions
+from game2048.wire.frames import decode_boards, decode_directions
+from game2048.wire.messages import decode_answer, decode_request
 from solver_server.serving.server import SolverServer
 from solver_server.serving.server_options import ServerOptions
 

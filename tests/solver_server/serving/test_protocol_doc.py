@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from support.fake_engines import Failing, FirstLegal, offer
 from websockets.asyncio.client import connect
 
-from game2048.wire import (
+from game2048.wire.messages import (
     PROTOCOL_VERSION,
     Choose,
     ErrorCode,
@@ -25,7 +25,7 @@ from game2048.wire import (
     decode_request,
     requested_board,
 )
-from game2048.wire_schema import protocol_schema
+from game2048.wire.schema import protocol_schema
 from solver_server.cli.serve import serve
 from solver_server.serving.server import SolverServer
 from solver_server.serving.server_options import ServerOptions

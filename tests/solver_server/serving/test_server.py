@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from game2048.errors import SolverError
-from game2048.wire import MAX_MESSAGE_BYTES
+from game2048.wire.messages import MAX_MESSAGE_BYTES
 from solver_server.engine import Engine
 from solver_server.serving.pool import EngineOffer
 from solver_server.serving.server import SolverServer

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import WireError
-from game2048.wire import Cancel, Directions, EngineInfo, ErrorMessage, GameOver, encode
-from game2048.wire_frames import GAME_OVER, PackedRequest, decode_directions, encode_boards
+from game2048.wire.frames import GAME_OVER, PackedRequest, decode_directions, encode_boards
+from game2048.wire.messages import Cancel, Directions, EngineInfo, ErrorMessage, GameOver, encode
 from solver_server.engine import Decision, Limit
 from solver_server.limits import LimitError
 from solver_server.serving.session import (

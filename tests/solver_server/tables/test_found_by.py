@@ -10,7 +10,7 @@ import pytest
 from support.fake_engines import FirstLegal
 
 from game2048.board import Board
-from game2048.wire import FoundBy
+from game2048.wire.messages import FoundBy
 from solver_server.engine import Limit
 from solver_server.tables.engine import TableEngine
 

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from game2048.field_docs import field_docs, summary_of_type
-from game2048.wire import (
+from game2048.wire.frames import PackedAnswer, PackedRequest
+from game2048.wire.messages import (
     Cancel,
     Choose,
     ChooseMany,
@@ -18,7 +19,6 @@ from game2048.wire import (
     GameOver,
     Hello,
 )
-from game2048.wire_frames import PackedAnswer, PackedRequest
 
 _OF_CLIENT = (Choose, ChooseMany, Cancel)
 _OF_SERVER = (Hello, DecisionMessage, Directions, GameOver, ErrorMessage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from game2048.board import Board
-from game2048.classic_look import (
+from game2048.look.classic_look import (
     BOARD_HEX,
     DARK_TEXT_EXPONENTS,
     DARK_TEXT_HEX,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from game2048.board import Board
 from game2048.errors import WireError
-from game2048.wire import MAX_BOARDS, MAX_MESSAGE_BYTES, RequestId
+from game2048.wire.messages import MAX_BOARDS, MAX_MESSAGE_BYTES, RequestId
 
 GAME_OVER = 255
 """The byte of an answer for a board that no direction changes; others are the index of a direction."""

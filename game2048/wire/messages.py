@@ -1,7 +1,7 @@
 """The messages between a client and the solver server, as JSON text (docs/protocol.md).
 
 Messages are frozen structs. JSON is decoded strictly: what `decode_request` returns is well formed. Boards
-cross the wire as face values, directions as names. `game2048.wire_frames` has the binary frames.
+cross the wire as face values, directions as names. `game2048.wire.frames` has the binary frames.
 """
 
 from __future__ import annotations
