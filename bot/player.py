@@ -268,7 +268,7 @@ class GamePlayer:
         for one in deviations:
             if one not in self._deviations:
                 self._deviations.append(one)
-                logger.warning("this page plays by a rule of its own: %s", one)
+                logger.warning("this page has its own rule: %s", one)
 
     def _bear(self, why: str) -> None:
         """Accept a board that breaks the rules, but not `UNEXPLAINED` in a row; note the first one."""

@@ -1,7 +1,7 @@
-"""One live page: find the board, read it, press a direction, start again, see the end. It chooses no move.
+"""Find the board on a live page, read it, make moves, start new games. This package never chooses a move.
 
-Importing this package loads no browser driver: `scraper.open_page` does, and `scraper.chromium.launch` in
-use.
+Importing it does not load the browser driver: `scraper.open_page` does, and `scraper.chromium.launch` when
+it starts a browser.
 """
 
 from scraper.page import GamePage, MoveOutcome, Reading, Slid, Status, Unchanged, Unexplained

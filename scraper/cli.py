@@ -18,14 +18,14 @@ from scraper.page import Reading
 
 
 class _Viewport(click.ParamType):  # type: ignore[type-arg]  # not generic at run time before click 8.4
-    """Width and height."""
+    """A parameter of width and height in pixels."""
 
     name = "WxH"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int]:
-        """The size in pixels."""
+        """Return the size in pixels."""
         if isinstance(value, tuple):
             return value
         found = re.fullmatch(r"(\d{2,5})x(\d{2,5})", str(value))
@@ -73,20 +73,20 @@ browser_options = gather(
     click.option("--viewport", type=_Viewport(), help="Size of the window in pixels, e.g. 1280x800."),
     click.option("--device", metavar="NAME", help="Device to imitate, e.g. 'Pixel 7'."),
 )
-"""Decorate a command with the browser's options; it gets one argument ``browser``: `BrowserOptions`."""
+"""Decorate a command with the browser's options; it gets them as ``browser``, a `BrowserOptions`."""
 
 site_option = in_section(
     "Page",
     click.option(
         "--site",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Site profile (TOML) with what detection cannot find out; see docs/pages.md.",
+        help="Site profile (TOML) for a page that the program cannot read by itself; see docs/pages.md.",
     ),
 )
 
 
 def page_options(command: Any) -> Any:
-    """Decorate a command with --site and --report: what is known of a page, and what is kept of it."""
+    """Decorate a command with --site and --report."""
     return site_option(
         in_section(
             "Page",
@@ -105,7 +105,7 @@ def page_options(command: Any) -> Any:
 @page_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def probe(url: str, browser: BrowserOptions, site: Path | None, report: Path | None, as_json: bool) -> None:
-    """Print what is read on the page at URL: board, score, status and reader.
+    """Read the page at URL once, and print its board, score, status and reader.
 
     If the tiles show no numbers, `probe` makes some moves and learns their values from the rules.
     """

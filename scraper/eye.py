@@ -1,7 +1,7 @@
-"""What sees the board of a page: the questions to it, and what it answers.
+"""The interface `BoardEye`, which sees the board of a page, with its questions and answers.
 
-There are two: the script inside the page (`scraper.detection.page_script`), for boards made of elements, and
-pictures of a canvas (`scraper.readers.canvas`).
+It has two implementations: the script inside the page (`scraper.detection.page_script`) for boards made of
+elements, and pictures of a canvas (`scraper.readers.canvas`).
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ if TYPE_CHECKING:
     from playwright.async_api import Frame
 
 Explains = Callable[[tuple[str, ...]], bool]
-"""Whether the rules explain these looks as what a move led to."""
+"""Returns whether the rules explain these looks as the result of the move."""
 
 
 class SightKind(enum.Enum):
-    """What a wait for the board came to. Its ``value`` is what the page's script calls it."""
+    """How a wait for the board ended. The ``value`` is the name in the page's script."""
 
     SETTLED = "settled"
     """The board is at rest."""
     MOVING = "moving"
     """The board did not come to rest in time."""
     GONE = "gone"
-    """There is no board any more."""
+    """The board has disappeared."""
     SLID = "slid"
     """The board slid as expected, and tiles spawned."""
     UNCHANGED = "unchanged"
     """Nothing happened after the key."""
     OTHER = "other"
-    """The board came to rest elsewhere than expected."""
+    """The board came to rest in a state that was not expected."""
 
 
 class Sighting(msgspec.Struct, frozen=True, rename="camel"):
-    """What was seen at the end of a wait.
+    """The answer at the end of a wait.
 
     Attributes:
-        outcome: what the wait came to.
+        outcome: how the wait ended.
         reading: what the reader returned, not checked yet.
-        early: the first board that would have been believed in trust.
-        at_key: the board as it stood when the key arrived.
+        early: the first board that would have been believed on a trusted page; see `Trust`.
+        at_key: the board at the moment when the key arrived.
         keys_seen: how many keys have reached the board's document.
-        name: the reader's.
+        name: the name of the reader.
     """
 
     outcome: SightKind
@@ -65,9 +65,9 @@ class SettleQuestion(msgspec.Struct, frozen=True, rename="camel"):
     Attributes:
         quiet: milliseconds without a change.
         fresh: wait until the page has changed and shows the board of a new game.
-        unblocked: wait until the message of the win has gone.
-        labels: the face values of looks, as far as they are known.
-        ranks: whether tiles show the power to which 2 is raised.
+        unblocked: wait until the win message has gone.
+        labels: the face values of the looks that are known.
+        ranks: whether tiles show exponents: 3 for the tile 8.
     """
 
     quiet: int
@@ -78,7 +78,7 @@ class SettleQuestion(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class SpawnRule(msgspec.Struct, frozen=True):
-    """What spawns after a move: which face values, at least and at most how many."""
+    """The tiles that spawn after a move: their face values, the least and the most number of tiles."""
 
     values: list[int]
     least: int
@@ -86,20 +86,20 @@ class SpawnRule(msgspec.Struct, frozen=True):
 
 
 class SlideQuestion(msgspec.Struct, frozen=True, rename="camel"):
-    """A wait for what a move does; times are in milliseconds.
+    """A wait for the effect of a move; times are in milliseconds.
 
     Attributes:
         before: the face values before the move.
-        afters: what it may slide to.
-        spawn: what spawns then.
-        score: the digits that the page then shows; ``None`` where that cannot be said.
+        afters: the face values of each possible afterstate.
+        spawn: the tiles that spawn then.
+        score: the digits of the score that the page then shows; ``None`` if the score is unknown.
         looks_before: the looks before the move, on boards without numbers.
-        trusting: whether the board may be believed at once.
-        quiet: how long an expected board must stay as it is.
-        quiet_other: the same for another board.
-        idle: how long without a change tells that the key was dropped.
-        labels: the face values of looks, as far as they are known.
-        ranks: whether tiles show the power to which 2 is raised.
+        trusting: whether to believe the board at once.
+        quiet: how long an expected board must stay unchanged.
+        quiet_other: the same for an unexpected board.
+        idle: if nothing changes for this long, the page dropped the key.
+        labels: the face values of the looks that are known.
+        ranks: whether tiles show exponents: 3 for the tile 8.
     """
 
     before: list[int]
@@ -116,15 +116,15 @@ class SlideQuestion(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class DocumentGoneError(Exception):
-    """The document that was asked has gone, for instance because the page loaded anew."""
+    """The document of the board has gone, for example because the page loaded again."""
 
 
 class BoardEye(Protocol):
-    """What sees the board of one page."""
+    """Sees the board of one page."""
 
     @property
     def name(self) -> str:
-        """What logs call it."""
+        """The name in the log."""
         ...
 
     @property
@@ -141,37 +141,37 @@ class BoardEye(Protocol):
         """Wait for the board to come to rest, at most ``cap`` milliseconds.
 
         Raises:
-            DocumentGoneError: the page has loaded anew.
+            DocumentGoneError: the page has loaded again.
             PageError: the page has gone, or does not answer, or answers nonsense.
         """
         ...
 
     async def await_slide(self, question: SlideQuestion, cap: int, explains: Explains) -> Sighting:
-        """Wait for what a move does, at most ``cap`` milliseconds.
+        """Wait for the effect of a move, at most ``cap`` milliseconds.
 
         Args:
-            question: what is expected.
-            cap: the longest wait.
-            explains: for boards without numbers: whether the rules explain these looks.
+            question: which boards to expect.
+            cap: the longest wait, in milliseconds.
+            explains: returns whether the rules explain some looks; for boards without numbers.
 
         Raises:
-            DocumentGoneError: the page has loaded anew.
+            DocumentGoneError: the page has loaded again.
             PageError: the page has gone, or does not answer, or answers nonsense.
         """
         ...
 
     async def region(self) -> Region | None:
-        """Return where the board is in the window; ``None`` if that cannot be told."""
+        """Return where the board is in the window; ``None`` if that is unknown."""
         ...
 
     async def skip(self) -> bool:
-        """Look at another board that is seen in the same way; return whether there is one."""
+        """Turn to another board that this eye sees on the page; return whether there is one."""
         ...
 
     def look_closer(self) -> bool:
-        """Tell looks apart that differ less; return whether that is possible."""
+        """Compare looks more closely from now on; return whether that is possible."""
         ...
 
     def forget(self) -> None:
-        """Forget the board: it is found anew before the next question."""
+        """Forget the board; look for it again before the next question."""
         ...

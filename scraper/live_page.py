@@ -1,4 +1,4 @@
-"""A page in a real browser: the `scraper.page.GamePage` that games are played on."""
+"""The `scraper.page.GamePage` of a real browser."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LivePage:
         page: a page of Playwright, not loaded yet.
         readers: the ways of reading boards to try, in order.
         waits: how long to wait for what.
-        site: what is known of the page's site; its board is looked for before all else.
+        site: the profile of the page's site; its board is tried first.
         question: the name of the event that asks for drawn texts; see `scraper.in_page.worlds`.
     """
 
@@ -56,33 +56,33 @@ class LivePage:
 
     @property
     def url(self) -> str:
-        """Where the game is played."""
+        """The address of the page."""
         return self._url
 
     @property
     def rules(self) -> tuple[Deviation, ...]:
-        """In what the page's rules were seen to differ from those of 2048."""
+        """The observed differences between the page's rules and the rules of 2048."""
         return tuple(self._parts.judge.rules.deviations)
 
     def afterstate(self, ply: Ply) -> Board:
-        """Return what a move slides to on this page, by its own rules where they are known to differ."""
+        """Return the afterstate of a move by the page's rules, as far as they are known."""
         return self._parts.judge.rules.afterstate(ply)
 
     # -- for reports and tests ----------------------------------------------------------------------------
 
     @property
     def played_with(self) -> str | None:
-        """The method by which moves are made on the page, once one has worked."""
+        """The input method that works on the page; ``None`` until one has worked."""
         return self._parts.input.proven
 
     @property
     def tried(self) -> tuple[tuple[str, str], ...]:
-        """The readers that were given up on this page, each with the reason."""
+        """The readers that failed on this page, each with the reason."""
         return tuple(self._parts.readers.given_up.items())
 
     @property
     def sees_window(self) -> bool:
-        """Whether the board is seen in pictures of the window, since the page's canvas cannot be read."""
+        """Whether the board is read from pictures of the window, because the canvas cannot be read."""
         return self._parts.finder.sees_window
 
     @property
@@ -92,7 +92,7 @@ class LivePage:
 
     @property
     def frame(self) -> Frame:
-        """The frame that the board was last found in."""
+        """The frame in which the board was last found."""
         return self._parts.finder.frame
 
     @property
@@ -102,15 +102,15 @@ class LivePage:
 
     @property
     def scripts(self) -> PageScripts:
-        """Our scripts in the page."""
+        """The project's scripts in the page."""
         return self._parts.scripts
 
     async def region(self) -> Region | None:
-        """Return where the board is in the window, once it has been found."""
+        """Return where the board is in the window; ``None`` before it has been found."""
         return await self._parts.finder.region()
 
     async def picture(self) -> bytes | None:
-        """Return a picture of the board as it looks now, as PNG; ``None`` where it cannot be taken."""
+        """Return a picture of the board as PNG; ``None`` if it cannot be taken."""
         region = await self.region()
         if region is None:
             return None
@@ -120,13 +120,13 @@ class LivePage:
         except PlaywrightError:
             return None
 
-    # -- what a player needs ------------------------------------------------------------------------------
+    # -- for players --------------------------------------------------------------------------------------
 
     async def open(self, url: str) -> Reading:
         """Load a page, find its board and read it.
 
         Raises:
-            PageError: the page does not load, or shows no board that any reader knows.
+            PageError: the page does not load, or no reader finds a board of 2048 on it.
         """
         if not url.lower().startswith(SCHEMES):
             raise PageError(
@@ -148,12 +148,12 @@ class LivePage:
             return await self._mover.read()
 
     async def press(self, direction: Direction) -> None:
-        """Make a move in the way that works on this page, without looking at its effect."""
+        """Make a move by the input method that works on this page; do not wait for its effect."""
         with self._named():
             await self._mover.press(direction)
 
     async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
-        """Make a move and wait until the page has answered.
+        """Make a move and wait for its effect.
 
         Args:
             before: the last reading.
@@ -161,31 +161,31 @@ class LivePage:
 
         Raises:
             RulesError: the direction does not change the board.
-            PageError: the page has gone or does not answer.
+            PageError: the page has gone, or does not answer.
         """
         with self._named():
             return await self._confirmation.move(before, direction)
 
     async def keep_going(self) -> Reading | None:
-        """Let the game continue after a win; return ``None`` if the page offers no way that works."""
+        """Continue the game after a win; return ``None`` if the page does not continue it."""
         with self._named():
             return await self._restart.keep_going()
 
     async def new_game(self, *, anew: bool = False) -> Reading:
-        """Start a new game by the page's own button, or by loading the page anew where it has none.
+        """Start a new game with the page's button; without such a button load the page again.
 
         Args:
-            anew: load the page anew in any case.
+            anew: load the page again in any case.
 
         Raises:
-            PageError: neither leads to a new game.
+            PageError: neither starts a new game.
         """
         with self._named():
             return await self._restart.new_game(anew=anew)
 
     @contextlib.contextmanager
     def _named(self) -> Iterator[None]:
-        """Say in every error of the page which page it was, and which reader saw its board last."""
+        """Add to each error of the page its address, and the reader that saw its board last."""
         try:
             yield
         except PageError as error:

@@ -1,4 +1,4 @@
-"""Open tabs to play in: in a browser started for it, or in a running one."""
+"""Open tabs to play in, in a new browser or in a running one."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ async def open_page(
     """Start a browser with one tab for one game; close both at the end, also on Ctrl-C.
 
     Args:
-        options: which browser, and how.
-        site: what is known of the page's site.
-        report: a folder for what was seen, should the page not be playable.
+        options: which browser to start, and how.
+        site: the profile of the page's site.
+        report: a folder for a bug report, if the page cannot be played.
 
     Raises:
         PageError: no browser is found, or it does not start.
@@ -53,14 +53,17 @@ async def open_page(
 async def open_tabs(
     options: BrowserOptions, site: SiteProfile | None = None
 ) -> AsyncIterator[Callable[[], contextlib.AbstractAsyncContextManager[LivePage]]]:
-    """Open a browser, and give what opens tabs in it, for several games at once; all closed at the end.
+    """Open a browser for several games at once; close all its tabs at the end.
 
     Args:
-        options: which browser, and how.
-        site: what is known of the pages' site.
+        options: which browser to start, and how.
+        site: the profile of the pages' site.
+
+    Yields:
+        A function that opens a tab.
 
     Raises:
-        PageError: there is no browser, or none that starts.
+        PageError: no browser is found, or it does not start.
     """
     watched = not options.headless or options.cdp is not None
     async with open_contexts(options) as new_context:
@@ -86,13 +89,13 @@ async def live_page(
     waits: WaitTimes | None = None,
     site: SiteProfile | None = None,
 ) -> AsyncIterator[LivePage]:
-    """Open a tab in a browser context of its own; close it at the end.
+    """Open a tab in a new browser context; close both at the end.
 
     Args:
-        browser: from `scraper.chromium.launch.open_browser`.
-        watched: somebody looks at the window, so animations keep their pace.
+        browser: a browser from `scraper.chromium.launch.open_browser`.
+        watched: whether somebody watches the window, so that animations keep their pace.
         waits: how long to wait for what.
-        site: what is known of the page's site.
+        site: the profile of the page's site.
     """
     width, height = VIEWPORT
     context = await browser.new_context(
@@ -126,8 +129,8 @@ async def _prepared(
     site: SiteProfile | None = None,
 ) -> LivePage:
     if not watched:
-        # Drawing the animations takes longer than all the rest of a move; they end as they always do,
-        # with their events, only sooner. The session has to stay open for that.
+        # Drawing the animations takes longer than the rest of a move. Fast animations end sooner and still
+        # send their events. The session must stay open for that.
         session = await context.new_cdp_session(page)
         await session.send("Animation.setPlaybackRate", {"playbackRate": ANIMATION_RATE})
     context.on("page", _close_popup)

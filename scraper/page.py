@@ -1,6 +1,6 @@
-"""What a player needs of a page: open, read, move, keep going, start a new game.
+"""The interface between player and page: open, read, move, continue after a win, start a new game.
 
-`GamePage` is all that the player knows; `scraper.live_page.LivePage` is the one over a real browser.
+The player only knows `GamePage`; `scraper.live_page.LivePage` implements it with a real browser.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ __all__ = [
 
 
 class GamePage(Protocol):
-    """A page with a game of 2048. It never decides a move.
+    """A page with a game of 2048. It never chooses a move.
 
-    Every method raises `PageError` when the page or its browser has gone or does not answer.
+    Every method raises `PageError` if the page or its browser has gone, or does not answer.
     """
 
     @property
     def url(self) -> str:
-        """Where the game is played."""
+        """The address of the page."""
         ...
 
     @property
     def rules(self) -> tuple[Deviation, ...]:
-        """In what the page's rules were seen to differ from those of 2048."""
+        """The observed differences between the page's rules and the rules of 2048."""
         ...
 
     def afterstate(self, ply: Ply) -> Board:
-        """Return what a move slides to on this page, by its own rules where they are known to differ."""
+        """Return the afterstate of a move by the page's rules, as far as they are known."""
         ...
 
     async def open(self, url: str) -> Reading:
         """Load a page, find its board and read it.
 
         Raises:
-            PageError: the page does not load, or shows no board that any reader knows.
+            PageError: the page does not load, or no reader finds a board of 2048 on it.
         """
         ...
 
@@ -60,11 +60,11 @@ class GamePage(Protocol):
         ...
 
     async def press(self, direction: Direction) -> None:
-        """Press the arrow key of that direction, without looking at its effect."""
+        """Make a move; do not wait for its effect."""
         ...
 
     async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
-        """Press the arrow key of that direction and wait until the page has answered.
+        """Make a move and wait for its effect.
 
         Args:
             before: the last reading.
@@ -76,16 +76,16 @@ class GamePage(Protocol):
         ...
 
     async def keep_going(self) -> Reading | None:
-        """Let the game continue after a win; return ``None`` if the page offers no way that works."""
+        """Continue the game after a win; return ``None`` if the page does not continue it."""
         ...
 
     async def new_game(self, *, anew: bool = False) -> Reading:
         """Start a new game.
 
         Args:
-            anew: by loading the page anew, also where it has a button for that.
+            anew: load the page again, even if it has a button for a new game.
 
         Raises:
-            PageError: the page offers no way to start one.
+            PageError: the page does not start a new game.
         """
         ...

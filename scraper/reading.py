@@ -1,4 +1,4 @@
-"""What a page shows at one moment, and the moves that are possible on it."""
+"""The reading of a page at one moment, and the moves that are possible from there."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ TileFaces = Annotated[list[int], msgspec.Meta(max_length=MAX_SIDE * MAX_SIDE)]
 
 
 class UnreadableError(PageError):
-    """What a reader saw is not a board; another reader may see more."""
+    """The reader saw something that is not a board; another reader may see the board."""
 
 
 class Status(enum.Enum):
-    """Where a game stands. Its ``value`` is what the command line and JSON show."""
+    """The status of a game. Its ``value`` is what the command line and JSON show."""
 
     PLAYING = "playing"
     WON = "won"
-    """The page shows its message of the win; most take no key until a button lets the game continue."""
+    """The page shows its win message; most pages then ignore keys until a button continues the game."""
     OVER = "over"
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderTraits:
-    """What is known of a reader: how far its boards can be believed.
+    """How reliable a reader is.
 
     Attributes:
-        weak: it sees boards also where there are none; it is asked last.
-        numbered: it reads numbers on tiles; where those are not of 2048, weaker readers are not asked.
-        any_grid: it reads any grid of numbers, so the board may be of another game.
-        trusts_score: the number beside the board is the score even where the rules give another.
-        proving_moves: this many moves by the rules, before its numbers are believed.
+        weak: the reader may see boards that do not exist, so it comes last.
+        numbered: the reader reads numbers on tiles. If they are not of 2048, weak readers are not tried.
+        any_grid: the reader reads any grid of numbers, so the board may belong to another game.
+        trusts_score: the number beside the board is the score even if the rules give another number.
+        proving_moves: how many moves must follow the rules before the numbers are believed.
     """
 
     weak: bool = False
@@ -54,12 +54,12 @@ class ReaderTraits:
 
 @dataclass(frozen=True, slots=True)
 class Ply:
-    """A move of the player, with what it does.
+    """A move of the player and its effect.
 
     Attributes:
-        before: the board that it is made on.
-        direction: where the tiles slide to.
-        slide: what the rules of 2048 make of it, before the spawn.
+        before: the board before the move.
+        direction: the direction in which the tiles slide.
+        slide: the slide by the rules of 2048, before the spawn.
     """
 
     before: Board
@@ -68,7 +68,7 @@ class Ply:
 
     @classmethod
     def of(cls, before: Board, direction: Direction) -> Self:
-        """Make the ply of a direction on a board."""
+        """Make the ply for a direction on a board."""
         return cls(before, direction, before.slide(direction))
 
     def __str__(self) -> str:
@@ -80,12 +80,12 @@ class Reading:
     """What a page showed at one moment.
 
     Attributes:
-        board: the board, at rest.
-        score: the page's own count, ``None`` if it shows none that could be read.
-        best: its best score, ``None`` likewise.
-        status: over where the board has no moves; otherwise what the page's messages say.
-        reader: the name of the reader that saw it.
-        traits: how far that reader can be believed.
+        board: the board at rest.
+        score: the score that the page shows; ``None`` if it shows no readable score.
+        best: the best score that the page shows; ``None`` if it shows no readable one.
+        status: over if the board has no moves; otherwise what the page's messages say.
+        reader: the name of the reader that saw the board.
+        traits: how reliable that reader is.
     """
 
     board: Board
@@ -97,7 +97,7 @@ class Reading:
 
     @cached_property
     def slides(self) -> Mapping[Direction, Slide]:
-        """What each direction does to the board, computed once."""
+        """The slide of each direction, computed once."""
         return self.board.slides()
 
     @property
@@ -110,7 +110,7 @@ class Reading:
         return Ply(self.board, direction, self.slides[direction])
 
     def changed(self, **changes: Any) -> Reading:
-        """Return this reading with other fields; what was computed of the same board is kept."""
+        """Return this reading with some fields replaced; keep the slides if the board is the same."""
         other = dataclasses.replace(self, **changes)
         if other.board is self.board and "slides" in self.__dict__:
             other.__dict__["slides"] = self.slides

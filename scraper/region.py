@@ -1,4 +1,4 @@
-"""Where something is in the window."""
+"""Positions in the window of the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Where the board is in the window, in CSS pixels."""
+    """The rectangle of the board in the window, in CSS pixels."""
 
     x: float
     y: float
@@ -20,12 +20,12 @@ class Region:
 
     @property
     def centre(self) -> tuple[float, float]:
-        """Its middle."""
+        """The centre of the rectangle: x, y."""
         return self.x + self.width / 2, self.y + self.height / 2
 
 
 async def place_in_window(frame: Frame, x: float, y: float) -> tuple[float, float]:
-    """Return a point of a frame in the coordinates of the page's window."""
+    """Convert a point from a frame's coordinates to the window's coordinates."""
     if frame.parent_frame is not None:
         box = await (await frame.frame_element()).bounding_box()  # in the window's coordinates, however deep
         if box is not None:

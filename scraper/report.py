@@ -1,6 +1,6 @@
-"""Write a report of a page that could not be played: only of the part that shows its board.
+"""Write a bug report about a page that cannot be played. It only covers the part with the board.
 
-No cookies, no storage, no address beyond its site, no text from outside the board.
+It holds no cookies, no storage, no address except the site's, and no text from outside the board.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ logger = logging.getLogger(__name__)
 
 
 async def write_report(page: LivePage, folder: Path, why: str) -> None:
-    """Write ``report.json``, and ``board.png`` where the board was seen, into a folder.
+    """Write ``report.json`` into a folder, and ``board.png`` if the board was found.
 
     Args:
-        page: the page as it stands.
-        folder: made when missing.
-        why: the error.
+        page: the page, still open.
+        folder: the folder; it is made if it does not exist.
+        why: the text of the error.
 
     Raises:
-        PageError: the folder cannot be written to.
+        PageError: the folder is not writable.
     """
     parts = urlsplit(page.url)
     region = await page.region()
@@ -51,7 +51,7 @@ async def write_report(page: LivePage, folder: Path, why: str) -> None:
         "moves": list(page.history),
     }
     _write(folder, report, await page.picture())
-    logger.warning("what was seen of the board is in %s", folder)
+    logger.warning("wrote a report about the page to %s", folder)
 
 
 def _write(folder: Path, report: dict[str, Any], picture: bytes | None) -> None:

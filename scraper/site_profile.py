@@ -1,4 +1,4 @@
-"""What is known of a site that detection cannot find out: a file of TOML, never run (docs/pages.md)."""
+"""Read site profiles: TOML files that describe pages which detection cannot read (docs/pages.md)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
 
 
 class BoardProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the board is shown.
+    """How a page shows its board. Elements are named by CSS selectors.
 
     Attributes:
-        selector: the element that is divided into the cells.
-        tile: the tiles, or cells, within it.
-        rows: of the board.
-        columns: of the board.
+        selector: the element that the cells divide evenly.
+        tile: the tiles, or cells, in that element.
+        rows: number of rows.
+        columns: number of columns.
         value: where a tile's number is: ``text``, ``class``, or the name of an attribute.
         pattern: a regular expression; its first group is the number.
-        ranks: whether the number is the power of two, and not the tile.
+        ranks: whether the number is the exponent: 3 for the tile 8.
         score: the element that shows the score.
     """
 
@@ -53,7 +53,7 @@ class Waits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Buttons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to click: selectors."""
+    """Selectors of the buttons to click."""
 
     start: tuple[str, ...] = ()
     new_game: str | None = None
@@ -61,13 +61,13 @@ class Buttons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SiteProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is known of a site.
+    """The profile of a site.
 
     Attributes:
-        board: how it shows its board; ``None`` to find that out.
-        input: the ways of making moves to try, in order of `INPUT_METHODS`; ``None`` for all.
+        board: how the site shows its board; ``None`` to detect it.
+        input: the names of the input methods to try, in order of `INPUT_METHODS`; ``None`` for all.
         wait: how long to wait for what.
-        buttons: what to click.
+        buttons: which buttons to click.
     """
 
     board: BoardProfile | None = None
@@ -76,24 +76,24 @@ class SiteProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     buttons: Buttons = Buttons()
 
     def wait_times(self, usual: WaitTimes) -> WaitTimes:
-        """Return the usual times with those of the profile in their place."""
+        """Return the usual times, replaced by the profile's times where it gives them."""
         given = {
             name: value for name, value in msgspec.structs.asdict(self.wait).items() if value is not None
         }
         return dataclasses.replace(usual, **given)
 
     def reader(self) -> ScriptReader:
-        """Make the reader of the board that the profile describes."""
+        """Make the reader for the board that the profile describes."""
         assert self.board is not None
         looks_for = f"the board of the site's profile, {self.board.selector}"
         return ScriptReader("site-profile", looks_for, profile=msgspec.to_builtins(self.board))
 
 
 def read_profile(path: Path) -> SiteProfile:
-    """Read the profile in a file of TOML.
+    """Read a profile from a TOML file. The file is data; nothing in it is run.
 
     Raises:
-        PageError: it cannot be read, or says what no profile says.
+        PageError: the file cannot be read, or does not fit the schema of a profile.
     """
     try:
         with path.open("rb") as file:

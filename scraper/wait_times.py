@@ -1,4 +1,4 @@
-"""How long to wait for what on a page."""
+"""The times that the program waits for a page."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class WaitTimes:
     Attributes:
         load: for the page to load.
         board: for a board to appear on it.
-        idle: without any change after a key, before the page is said not to have reacted.
-        quiet: how long a board must stay as it is to be believed.
+        idle: if nothing changes for this long after a key, the page did not react.
+        quiet: how long a board must stay unchanged before it is believed.
         quiet_other: the same for a board that the rules do not explain.
-        cap: the longest time that a move may take to come to rest.
-        answer: beyond all that, for the page's script to answer at all.
+        cap: the longest time that the board may take to come to rest after a move.
+        answer: extra time, after the waits above, for the page's script to answer.
     """
 
     load: int = 30_000

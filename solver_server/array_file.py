@@ -1,4 +1,4 @@
-"""One array in one file: a fixed preamble, a JSON header, the raw numbers, and a SHA-256 over both.
+"""Read and write array files: a preamble, a JSON header, the numbers of one array, and a SHA-256 of both.
 
     0    8   magic: 89 'N' '2' '0' '4' '8' 0d 0a
     8    4   version of this layout, 1
@@ -59,7 +59,7 @@ class Contents:
 
 
 def starts_with_magic(path: Path) -> bool:
-    """Tell whether a file begins like an array file, whole or not.
+    """Return whether a file begins like an array file; it may still be incomplete.
 
     Raises:
         OSError: the file cannot be read.
@@ -69,11 +69,11 @@ def starts_with_magic(path: Path) -> bool:
 
 
 def write_array(path: Path, header: bytes, array: npt.NDArray[Any]) -> str:
-    """Write a file: complete or, if the process dies, not at all.
+    """Write a file. If the process dies, no part of the file is left.
 
     Args:
-        path: the file; its folder is made where it is missing.
-        header: JSON that names the type of the numbers, among other things.
+        path: the file; its folder is made if it is missing.
+        header: JSON that names the type of the numbers and more.
         array: numbers, [n].
 
     Returns:
@@ -99,7 +99,7 @@ def write_array_to(file: IO[bytes], header: bytes, array: npt.NDArray[Any]) -> s
 
 
 def read_array_header(path: Path) -> tuple[bytes, str]:
-    """Read the header of a file and the digest in its preamble, hexadecimal. Nothing is verified.
+    """Read the header of a file, and the digest in its preamble as hexadecimal; verify neither.
 
     Raises:
         SolverError: see `read_array`.
@@ -120,9 +120,9 @@ def read_array(
 
     Args:
         path: the file.
-        verify: whether to check the digest (about half a second a gigabyte).
-        in_memory: read the payload instead of mapping it.
-        look: called with each piece of the payload while the digest is checked, uint8 [16 MiB or less].
+        verify: whether to check the digest (takes about half a second a gigabyte).
+        in_memory: whether to read the payload instead of mapping it.
+        look: called with each piece of the payload during the check of the digest, uint8 [16 MiB or less].
 
     Raises:
         SolverError: the file is missing, of another kind or version, cut short or altered.
@@ -142,7 +142,7 @@ def read_array(
             complete = file.readinto(payload.data) == length  # type: ignore[attr-defined]
             sound = complete and (not verify or _digest(header, payload, look) == digest)
         else:
-            # The digest is taken of what is read: pages of a mapping would count as memory of this process.
+            # Read the file for the digest, because pages of a mapping would count as memory of this process.
             sound = not verify or _digest_of_rest(header, file, look) == digest
             mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
             payload = np.frombuffer(mapping, dtype=np.uint8, offset=start, count=length)
@@ -156,12 +156,12 @@ def decode_header(path: Path, header: bytes, struct: type[H], what: str) -> H:
 
     Args:
         path: the file, for messages.
-        header: its header.
-        struct: what the header should be.
-        what: what the file should be, for messages.
+        header: the header of the file.
+        struct: the expected type of the header.
+        what: the expected kind of file, for messages.
 
     Raises:
-        SolverError: the header is another one, or damaged.
+        SolverError: the header has another type, or is damaged.
     """
     try:
         return msgspec.json.decode(header, type=struct)

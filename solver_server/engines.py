@@ -1,7 +1,7 @@
-"""The engines by name: what `serve`, `play` and `hint` offer.
+"""List the engines that `serve`, `play` and `hint` offer, by name.
 
-An engine is an evaluator, a chance policy and a way to count depth; all of them search by the same kernel.
-Kernels are loaded when an engine is made, so that names and limits can be had at once.
+An engine is an evaluator, a chance policy and a way to count depth; all engines share one search kernel. An
+engine loads its kernels when it is made, so that names and limits are available at once.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:  # imports numba
 
 @dataclass(frozen=True, slots=True)
 class EngineSpec:
-    """One engine.
+    """The description of one engine.
 
     Attributes:
-        name: what the wire and the command line call it.
+        name: the name on the wire and on the command line.
         summary: one line for people.
         boards: the sizes it plays, as ``"4x4"``; ``("any",)`` for 2×2 to 8×8.
         depths: how it counts depth.
-        make: a new instance, for one search at a time, of so many threads.
-        in_points: whether its values are score points, the merge reward of the move included.
+        make: makes an instance for one search at a time, with a number of threads.
+        in_points: whether its values are score points, including the merge reward of the move.
     """
 
     name: str
@@ -47,12 +47,12 @@ class EngineSpec:
 
     @property
     def max_depth(self) -> int:
-        """The greatest depth it takes."""
+        """The greatest depth that the engine accepts."""
         return self.depths.maximum
 
     @property
     def default_depth(self) -> int | None:
-        """The depth it plays without a limit; ``None`` where that is as deep as its nodes go."""
+        """The depth without a limit from the user; ``None`` if only the number of nodes limits it."""
         return None if self.depths.default == self.depths.maximum else self.depths.default
 
     @property
@@ -73,11 +73,11 @@ class EngineSpec:
         return self.info.plays(size.rows, size.columns)
 
     def create(self, threads: int = 1) -> Engine:
-        """A new instance; one thread at a time may use it.
+        """Make an instance; one thread at a time may use it.
 
         Args:
-            threads: at work on each search that is limited by time alone or among others; engines that
-                sample use one, and so does `order`.
+            threads: how many threads work on each search that has a time limit. Engines that sample use one
+                thread, and so does `order`.
         """
         return self.make(self.depths, threads)
 
@@ -129,7 +129,7 @@ def _gradient(depths: DepthRule, threads: int) -> Engine:
 ORDER = "order"
 """The engine that always uses endgame tables."""
 
-# What plays a board of a size that the default engine does not know is the first of these that does.
+# If the default engine does not play a board's size, the first engine in this list that does plays it.
 _ALL = (
     EngineSpec(
         ORDER,
@@ -176,17 +176,17 @@ ENGINES: dict[str, EngineSpec] = {spec.name: spec for spec in _ALL}
 
 
 def default_for_play(size: Size | None = None, weights: Path | None = None) -> str:
-    """Return the engine that plays games and answers boards where none is named.
+    """Return the default engine for games and for boards of clients.
 
     Args:
-        size: of the board; ``None`` where any may come.
-        weights: a network that was asked for; then it plays.
+        size: size of the board; ``None`` for boards of any size.
+        weights: file of a network; if given, the network engine plays.
     """
     return _default(DEFAULT_FOR_PLAY, size, weights)
 
 
 def default_for_data(size: Size | None = None, weights: Path | None = None) -> str:
-    """Return the engine that plays the games of a dataset where none is named; for arguments see above."""
+    """Return the default engine for the games of a dataset; see `default_for_play` for the arguments."""
     return _default(DEFAULT_FOR_DATA, size, weights)
 
 
@@ -197,11 +197,11 @@ def _default(name: str, size: Size | None, weights: Path | None) -> str:
 
 
 def engines_for(weights: Path | None = None, *, tables: bool = False) -> dict[str, EngineSpec]:
-    """Return the engines by name, in the order in which they are tried for a board.
+    """Return the engines by name, in the order to try them for a board.
 
     Args:
-        weights: the network of the network engine; by default the bundled one.
-        tables: whether all of them use endgame tables.
+        weights: file of the network for the network engine; ``None`` for the bundled network.
+        tables: whether all engines use endgame tables.
 
     Raises:
         SolverError: the weights file is missing, damaged or of an unknown format.
@@ -211,10 +211,10 @@ def engines_for(weights: Path | None = None, *, tables: bool = False) -> dict[st
 
 
 def spec_of(name: str) -> EngineSpec:
-    """The engine of that name.
+    """Return the engine with a name.
 
     Raises:
-        SolverError: there is none.
+        SolverError: no engine has this name.
     """
     try:
         return ENGINES[name]
@@ -223,9 +223,9 @@ def spec_of(name: str) -> EngineSpec:
 
 
 def with_tables(spec: EngineSpec) -> EngineSpec:
-    """The engine, and endgame tables where they know a board (docs/tables.md).
+    """Return an engine that uses endgame tables for the boards that they hold (docs/tables.md).
 
-    All instances share the tables, which are mapped or loaded when the first one is made.
+    All instances share the tables. The first instance maps or loads them.
     """
     if spec.name == ORDER:
         return spec
@@ -249,7 +249,7 @@ def network_engine(weights: Path) -> EngineSpec:
     """Return the engine that plays by an n-tuple network, on boards of its size.
 
     Args:
-        weights: a file of this project or of TDL2048+; it is read into memory once.
+        weights: a file of this project or of TDL2048+; the engine reads it into memory once.
 
     Raises:
         SolverError: the file is missing, damaged or of an unknown format.

@@ -1,7 +1,7 @@
-"""Workers for tasks that cost time: this process, processes of this machine, or an existing Dask cluster.
+"""Run long tasks in this process, in processes of this machine, or on an existing Dask cluster.
 
-All of them call the same functions with the same arguments, so that the results do not depend on who works. A
-worker that dies costs the time of its task, which is then given to another.
+All workers call the same functions with the same arguments, so the results do not depend on the kind of
+worker. If a worker dies, another one does its task again.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ _CONNECT_SECONDS = 15
 
 
 class Crew(Protocol):
-    """Some workers of one function. Results come in any order; each of them says itself what it is of.
+    """Workers that call one function. Results come in any order, so each result must name its task.
 
     Attributes:
-        size: how many tasks are worked on at a time.
+        size: how many tasks run at a time.
     """
 
     size: int
 
     def submit(self, *task: Any) -> None:
-        """Ask for the function's result for these arguments, which are plain numbers, texts and bytes."""
+        """Add a task: the arguments for one call, which are plain numbers, texts and bytes."""
         ...
 
     def result(self) -> bytes:
-        """The next result; waits for it.
+        """Wait for the next result and return it.
 
         Raises:
-            Error2048: the function raised it, or workers die over a task again and again.
+            Error2048: the function raised it, or several workers died during the same task.
         """
         ...
 
@@ -70,7 +70,7 @@ class _Context:
 
 
 class Inline(_Context):
-    """Works in this process, when a result is asked for."""
+    """Runs each task in this process, when its result is asked for."""
 
     size = 1
 
@@ -98,11 +98,11 @@ class _Worker:
 
 
 class Processes(_Context):
-    """Works in processes of this machine.
+    """Runs tasks in processes of this machine.
 
     Args:
-        function: found by its name in the workers.
-        workers: how many processes.
+        function: the function; workers import it by name.
+        workers: number of processes.
     """
 
     def __init__(self, function: Function, workers: int) -> None:
@@ -115,7 +115,7 @@ class Processes(_Context):
             self._workers.append(self._start())
 
     def _start(self) -> _Worker:
-        context = multiprocessing.get_context("spawn")  # forking would copy locks of other threads
+        context = multiprocessing.get_context("spawn")  # a fork would copy the locks of other threads
         mine, theirs = context.Pipe()
         process = context.Process(target=_work, args=(self._function, theirs), daemon=True)
         with _interrupts_ignored():
@@ -137,7 +137,7 @@ class Processes(_Context):
         for worker in self._workers:
             if worker.task is None and self._waiting:
                 worker.task = self._waiting.popleft()
-                with contextlib.suppress(OSError):  # a dead one: `result` sees to it
+                with contextlib.suppress(OSError):  # the worker is dead; `result` replaces it
                     worker.connection.send(worker.task)
 
     def result(self) -> bytes:
@@ -160,15 +160,15 @@ class Processes(_Context):
                 return result
 
     def _replace(self, worker: _Worker) -> None:
-        """Start another process for one that died, and give its task to whoever is free."""
+        """Start a process in place of a dead one, and give its task to the next free worker."""
         worker.process.join()
         task = worker.task
         if task is not None:
             self._deaths[task] = self._deaths.get(task, 0) + 1
             if self._deaths[task] >= _ATTEMPTS:
                 raise SolverError(
-                    f"{_ATTEMPTS} worker processes died over the same task, the last with exit code "
-                    f"{worker.process.exitcode}: is there too little memory for so many of them?"
+                    f"{_ATTEMPTS} worker processes died during the same task, the last with exit code "
+                    f"{worker.process.exitcode}; perhaps the memory is too small: try fewer workers"
                 )
             self._waiting.appendleft(task)
         worker.connection.close()
@@ -185,7 +185,7 @@ class Processes(_Context):
 
 
 def _work(function: Function, connection: Connection) -> None:
-    """The life of a worker process."""
+    """Run tasks in a worker process until its connection ends."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
@@ -208,7 +208,7 @@ def _end_with_parent() -> None:
 
 @contextlib.contextmanager
 def _interrupts_ignored() -> Iterator[None]:
-    """What is started here takes no Ctrl-C, which the terminal sends to all: its parent stops it."""
+    """Let processes that start in the block ignore Ctrl-C, because their parent stops them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -223,11 +223,11 @@ def _interrupts_ignored() -> Iterator[None]:
 
 
 class DaskCluster(_Context):
-    """Works on an existing Dask cluster, whose workers have this package installed.
+    """Runs tasks on an existing Dask cluster whose workers have this package installed.
 
     Args:
-        function: found by its name in the workers.
-        address: of the scheduler, as ``tcp://host:8786``.
+        function: the function; workers import it by name.
+        address: address of the scheduler, such as ``tcp://host:8786``.
 
     Raises:
         SolverError: the package `distributed` is missing, nothing answers, or the cluster has no workers.
@@ -238,8 +238,8 @@ class DaskCluster(_Context):
             import distributed
         except ImportError as error:
             raise SolverError(
-                "a Dask cluster needs the package distributed, which is not installed: "
-                "`pip install 'bot2048[cluster]'` brings it"
+                "a Dask cluster needs the package distributed, which is not installed; "
+                "try `pip install 'bot2048[cluster]'`"
             ) from error
         self._function = function
         self._distributed = distributed
@@ -265,7 +265,7 @@ class DaskCluster(_Context):
         try:
             result: bytes = future.result()
         except (self._distributed.scheduler.KilledWorker, self._distributed.CancelledError) as error:
-            raise SolverError(f"the Dask cluster gave a task up: {error}") from error
+            raise SolverError(f"the Dask cluster gave up a task: {error}") from error
         return result
 
     def close(self) -> None:
@@ -274,12 +274,12 @@ class DaskCluster(_Context):
 
 
 def make_crew(function: Function, *, workers: int = 1, scheduler: str | None = None) -> Crew:
-    """Workers of a function.
+    """Make workers for a function.
 
     Args:
-        function: of a module that workers can import.
-        workers: processes of this machine; 1 works in this process.
-        scheduler: of a Dask cluster, instead of processes.
+        function: a function of a module that workers can import.
+        workers: number of processes of this machine; with 1, tasks run in this process.
+        scheduler: address of a Dask scheduler; if given, its cluster runs the tasks.
     """
     if scheduler is not None:
         return DaskCluster(function, scheduler)

@@ -1,1 +1,1 @@
-"""Start a browser, or install one."""
+"""Find, start or install a browser."""

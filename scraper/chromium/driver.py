@@ -1,4 +1,4 @@
-"""The browser driver: started and stopped without a word left behind."""
+"""Start and stop the browser driver without left-over error messages."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ async def running_driver() -> AsyncIterator[Playwright]:
 
 
 def _read_its_end(manager: object) -> None:
-    """Read the error that the driver leaves when it is ended from outside.
+    """Read the error that the driver leaves when a signal ends it.
 
-    A signal to a whole group of processes ends the driver as well. Its client keeps that error in a future
-    that nobody reads, and asyncio would log it after all is closed and recorded.
+    A signal to a group of processes also ends the driver. Its client keeps the error in a future that nobody
+    reads, so asyncio would log it at the end of the program.
     """
     for holder in ("_client", "_connection"):  # the versions of Playwright differ
         transport: Any = getattr(getattr(manager, holder, None), "_transport", None)

@@ -1,4 +1,4 @@
-"""Getting a Chromium onto this machine: what set-up calls."""
+"""Install Chromium on this machine; `bot2048 install-browser` calls this."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ OS_RELEASE = Path("/etc/os-release")
 
 
 def install_browser(options: BrowserOptions, say: Callable[[str], None]) -> str:
-    """Make sure that there is a browser which starts: find one, else download one, else have apt install one.
+    """Find a browser that starts; if there is none, download one, or let apt install one.
 
     Args:
-        options: the browser to look for; one that is named is only checked.
-        say: gets each step, as one line.
+        options: which browser to look for. A named browser is only checked.
+        say: called with each step, one line of text.
 
     Returns:
-        One line that tells which it is.
+        One line of text that describes the browser.
 
     Raises:
         PageError: no browser is found, and none can be installed.
@@ -61,17 +61,17 @@ def _check(options: BrowserOptions) -> str:
 
 
 def _download() -> str | None:
-    """Playwright's own download. Returns why it failed, or nothing."""
+    """Download Playwright's Chromium; return why that failed, or ``None``."""
     environment = {"PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT": str(CONNECT_TIMEOUT_MS), **os.environ}
     command = [sys.executable, "-m", "playwright", "install", "--no-shell", "chromium"]
     return _run(command, DOWNLOAD_TIMEOUT_S, environment)
 
 
 def _install_with_apt() -> str | None:
-    """Debian's package. Returns why it failed, or nothing."""
+    """Install Debian's package; return why that failed, or ``None``."""
     apt = shutil.which("apt-get")
     if apt is None or not _is_debian():
-        return "only on Debian and its like"
+        return "only on Debian and systems based on it"
     if os.geteuid() != 0:
         return "only as root: run 'apt-get install chromium' as root yourself"
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -88,7 +88,7 @@ def _is_debian() -> bool:
 
 
 def _run(command: Sequence[str], timeout_s: float, environment: dict[str, str]) -> str | None:
-    """Run a command to its end. Returns why it failed, in one line, or nothing."""
+    """Run a command to its end; return why it failed, in one line, or ``None``."""
     try:
         done = subprocess.run(
             command,

@@ -1,4 +1,4 @@
-"""Finding and starting a Chromium."""
+"""Find a Chromium and start it, or connect to a running one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Started = TypeVar("Started", "Browser", "BrowserContext")
 OpenContext = Callable[[], "contextlib.AbstractAsyncContextManager[BrowserContext]"]
 
 VIEWPORT = (800, 720)
-"""Wide enough for pages not to show their form for phones; what is larger takes longer to draw."""
+"""Wide enough that pages do not switch to their phone layout; a larger window takes longer to draw."""
 BROWSER_VARIABLE = "BOT2048_BROWSER"
 
 INSTALLED_NAMES = (
@@ -41,7 +41,7 @@ INSTALLED_NAMES = (
     "microsoft-edge-stable",
     "msedge",
 )
-"""Names on the PATH, in the order of preference."""
+"""Names of browsers on the PATH, the preferred ones first."""
 
 INSTALLED_PLACES = {
     "darwin": (
@@ -60,10 +60,10 @@ INSTALLED_PLACES = {
     ),
     "linux": ("/usr/lib/chromium/chromium", "/opt/google/chrome/chrome", "/snap/bin/chromium"),
 }
-"""Where browsers are that are not on the PATH, by `sys.platform`."""
+"""Paths of browsers that are not on the PATH, by `sys.platform`."""
 
 QUIET_FLAGS = (
-    # Nothing goes over the network but what the page asks for.
+    # Only the page uses the network, not the browser itself.
     "--disable-background-networking",
     "--disable-client-side-phishing-detection",
     "--disable-component-update",
@@ -76,13 +76,13 @@ QUIET_FLAGS = (
     "--no-pings",
 )
 UNTHROTTLED_FLAGS = (
-    # Timers and animation frames keep their pace when the window is covered or another tab is in front.
+    # Timers and animation frames keep their pace if another window or tab covers the page.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
 )
 UNLIMITED_FRAMES_FLAGS = (
-    # Pages put their tiles up in animation frames: with 60 a second, two of them would take 33 ms a move.
+    # Pages draw their tiles in animation frames. At 60 frames a second, two frames cost 33 ms a move.
     "--disable-frame-rate-limit",
     "--disable-gpu-vsync",
 )
@@ -98,15 +98,15 @@ class BrowserOptions:
     """Which browser to start and how.
 
     Attributes:
-        path: the executable, or its name on the PATH; ``None`` for what `BOT2048_BROWSER` names, else for
-            the first that is found.
-        headless: without a window.
-        start_timeout: seconds.
+        path: the executable, or its name on the PATH; ``None`` for the browser in `BOT2048_BROWSER`, or the
+            first one found.
+        headless: start without a window.
+        start_timeout: seconds that the browser may take to start.
         cdp: the address of a running Chromium to use instead, ``http://…`` or ``ws://…``.
-        user_data_dir: a profile to use and keep, instead of a new one that is thrown away.
-        slow_mo: milliseconds to wait before each thing done with the browser.
-        viewport: width and height of the window; ``None`` for `VIEWPORT`.
-        device: a device to play on, as Playwright names them (``Pixel 7``).
+        user_data_dir: a browser profile to use and keep; ``None`` for a new one that is deleted.
+        slow_mo: milliseconds to wait before each action of the browser.
+        viewport: width and height of the window in pixels; ``None`` for `VIEWPORT`.
+        device: a device to imitate, by Playwright's name (``Pixel 7``).
     """
 
     path: str | None = None
@@ -124,7 +124,7 @@ class FoundBrowser:
     """A browser on this machine.
 
     Attributes:
-        path: its executable.
+        path: the executable.
         origin: how it was found, in words.
     """
 
@@ -134,7 +134,7 @@ class FoundBrowser:
 
 @contextlib.asynccontextmanager
 async def open_browser(options: BrowserOptions | None = None) -> AsyncIterator[Browser]:
-    """Start a browser; close it at the end, also when the task is cancelled (Ctrl-C).
+    """Start a browser; close it at the end, even if the task is cancelled (Ctrl-C).
 
     Raises:
         PageError: no browser is found, or it does not start.
@@ -149,18 +149,20 @@ async def open_browser(options: BrowserOptions | None = None) -> AsyncIterator[B
 
 @contextlib.asynccontextmanager
 async def open_context(options: BrowserOptions) -> AsyncIterator[BrowserContext]:
-    """Open one place for tabs; see `open_contexts`."""
+    """Open one browser context; see `open_contexts`."""
     async with open_contexts(options) as new_context, new_context() as context:
         yield context
 
 
 @contextlib.asynccontextmanager
 async def open_contexts(options: BrowserOptions) -> AsyncIterator[OpenContext]:
-    """Get a browser ready, and give what opens places for tabs in it.
+    """Start a browser or connect to a running one, and open browser contexts in it.
 
-    The browser is started for it, or one that is running. Each place is separate from all others, except that
-    a profile that is kept is one place for all tabs. Nothing of a running browser's own profile and tabs is
-    touched. All is closed at the end.
+    Each context is separate from all others; only with ``user_data_dir`` all tabs share one context. The
+    profile and the tabs of a running browser stay untouched. At the end everything that was opened is closed.
+
+    Yields:
+        A function that opens a context.
 
     Raises:
         PageError: no browser is found, starts or answers; or the device is unknown.
@@ -227,7 +229,7 @@ async def _connect(playwright: Playwright, options: BrowserOptions) -> Browser:
 
 
 async def check_browser(options: BrowserOptions) -> tuple[FoundBrowser, str]:
-    """Return the browser that `open_browser` would use, started once to be sure, and its version.
+    """Start the browser that `open_browser` would use, close it again, and return it with its version.
 
     Raises:
         PageError: no browser is found, or it does not start.
@@ -240,14 +242,14 @@ async def check_browser(options: BrowserOptions) -> tuple[FoundBrowser, str]:
 
 
 def find_browsers(options: BrowserOptions, own: str | None = None) -> Iterator[FoundBrowser]:
-    """Return the browsers to try, in order.
+    """Yield the browsers to try, in order.
 
     Args:
-        options: where ``path`` is given, nothing else is tried; so too for the environment variable.
-        own: where Playwright would have its own Chromium.
+        options: ``path`` names the only browser to try; without it, so does the environment variable.
+        own: the path of the Chromium that Playwright would download.
 
     Raises:
-        PageError: the browser named does not exist.
+        PageError: the named browser does not exist.
     """
     named, origin = options.path, "named with --browser"
     if not named:
@@ -289,7 +291,7 @@ async def _launch_with_profile(
 async def _start(
     playwright: Playwright, options: BrowserOptions, launch: Callable[..., Awaitable[Started]]
 ) -> tuple[FoundBrowser, Started]:
-    """Start the first browser that can be started."""
+    """Start the first browser that works."""
     from playwright.async_api import Error as PlaywrightError
 
     failures: list[str] = []
@@ -305,7 +307,7 @@ async def _start(
                 args=[*QUIET_FLAGS, *UNTHROTTLED_FLAGS, *frames],
                 timeout=options.start_timeout * 1000,
                 slow_mo=options.slow_mo,
-                # Ctrl-C is the program's to handle: it closes the browser once the game is saved.
+                # The program handles Ctrl-C itself: it saves the game and then closes the browser.
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,
@@ -325,7 +327,7 @@ async def _start(
 async def _close(opened: Browser | BrowserContext) -> None:
     from playwright.async_api import Error as PlaywrightError
 
-    # A browser that was killed, or a driver that went first, leaves nothing to close.
+    # If the browser was killed or the driver has ended, there is nothing left to close.
     with contextlib.suppress(PlaywrightError, TimeoutError):
         async with asyncio.timeout(10):
             await opened.close()
@@ -336,7 +338,7 @@ def _is_root() -> bool:
 
 
 def _reason(message: str, options: BrowserOptions) -> str:
-    """The line of a launch error that tells most."""
+    """Return the most useful line of a launch error."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     if not options.headless and any("DISPLAY" in line or "headed browser" in line for line in lines):
         return "a window needs a display: leave out --headed"

@@ -1,1 +1,1 @@
-"""Our own 2048 page, served from this machine."""
+"""The project's own 2048 page and its server."""

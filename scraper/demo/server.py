@@ -1,4 +1,4 @@
-"""Our own page of 2048, served to this machine alone."""
+"""Serve the project's own page of 2048 on the loopback address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES = {
     "/game.js": ("game.js", "text/javascript; charset=utf-8"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }
-"""All that is served: path, file in ``page``, media type."""
+"""The files that the server sends: path, file in ``page``, media type."""
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -37,7 +37,8 @@ def serve_demo() -> Iterator[str]:
     """Serve the page on a free loopback port; stop at the end.
 
     Yields:
-        Its address. Add ``?seed=7``, ``?size=5``, ``?goal=512`` to choose the game (``page/game.js``).
+        The address of the page. Add ``?seed=7``, ``?size=5``, ``?goal=512`` to choose the game
+        (``page/game.js``).
     """
     with _Server((HOST, 0), _Handler) as server:
         thread = threading.Thread(
@@ -52,13 +53,13 @@ def serve_demo() -> Iterator[str]:
 
 
 class _Server(socketserver.ThreadingTCPServer):
-    # Not http.server.HTTPServer: that one asks the name service for the host's name, which can take seconds.
+    # Not http.server.HTTPServer: it looks up the name of the host, which can take seconds.
     daemon_threads = True
     allow_reuse_address = True
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
-    """Answers GET and HEAD for the files of the page, and nothing else."""
+    """Answers GET and HEAD requests for the files of the page only."""
 
     server_version = "bot2048"
     sys_version = ""
@@ -71,7 +72,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def do_HEAD(self) -> None:
-        """Send what would come before a file."""
+        """Send the headers of a file."""
         self._head()
 
     def _head(self) -> bytes | None:

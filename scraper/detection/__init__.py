@@ -1,1 +1,1 @@
-"""Find the board on a page, and what stands before it."""
+"""Find the board on a page, and click away what covers it."""

@@ -1,7 +1,7 @@
-"""What buttons, messages and questions of pages say: one vocabulary, in many languages.
+"""Patterns for the texts of buttons, messages and questions on pages, in many languages.
 
-The patterns of buttons are regular expressions of JavaScript, with the flags "iu"; the others are of Python.
-In JavaScript a word boundary is known between Latin letters alone: patterns of other scripts have none.
+The patterns of buttons are JavaScript regular expressions with the flags "iu"; the others are Python's. In
+JavaScript a word boundary only works with Latin letters, so patterns of other scripts have none.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MODE = (
     r"经典.*|普通.*|简单.*|クラシック|클래식)(\s+(mode|game|2048))?\W*$"
 )
 GAME = r"^\W*2048( game)?\W*$"
-"""What one of many games is called where one has to be chosen."""
+"""The name of the game in a list of games."""
 NEW_GAME = (
     r"^\W*(new( game)?|restart( game)?|reset|try again|play again|start over|again|neues spiel|nuevo juego|"
     r"nouvelle partie|nova partida|nuova partita)\b.{0,12}$|"
@@ -41,15 +41,16 @@ NEVER = (
     r"(share|tweet|facebook|download|install|github|log ?in|sign|buy|donat|subscribe|delete|undo|hint|auto|"
     r"ai\b|solve|bot\b|how to|rules|settings|score)"
 )
-"""What is never clicked."""
+"""Texts of buttons that are never clicked."""
 NEVER_IN_GAME = NEVER + r"|(new|restart|reset|again|start|menu|quit|exit|leave)"
-"""What is not clicked while a game is played, because it may end it."""
+"""Texts of buttons that are not clicked during a game, because they may end it."""
 
 KEEP_GOING_SELECTOR = ".keep-playing-button"
 NEW_GAME_SELECTOR = ".restart-button, .retry-button"
 """The buttons of the original page and its descendants."""
 
-# A button's text may touch a message, "Game OverTry again": a word ends where no small letter follows.
+# The text of a button may follow a message without a space ("Game OverTry again"), so a word ends before
+# any letter that is not small.
 _END = r"(?!(?-i:[a-z]))"
 WON = re.compile(
     rf"\byou(’|')?(ve)?\s*(win|won){_END}|\byou (made|did) it{_END}|\byou (got|made|reached) (the )?2048|"
@@ -63,7 +64,7 @@ OVER = re.compile(
     rf"\bperdu{_END}|игра окончена|游戏结束|ゲームオーバー",
     re.IGNORECASE,
 )
-"""What messages say of the game."""
+"""Messages that say that the game is over; `WON` holds those about a win."""
 
 _GOES_ON = re.compile(
     r"\b(keep|continue|go(ing)? on|play on|endless|weiter|continuer|continuar|продолж)|继续|続け",
@@ -75,5 +76,5 @@ _BEGINS_ANEW = re.compile(
 
 
 def lets_game_continue(question: str) -> bool:
-    """Return whether a yes to this question lets the game continue."""
+    """Return whether the answer "yes" to this question continues the game."""
     return bool(_GOES_ON.search(question)) and not _BEGINS_ANEW.search(question)

@@ -1,4 +1,4 @@
-"""The buttons of a page that let a game continue or start a new one, and its dialogs."""
+"""Click the buttons that continue a game or start a new one, and answer the dialogs of a page."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ logger = logging.getLogger(__name__)
 
 Click = Callable[[], Awaitable[None]]
 UNSAVED = "beforeunload"
-"""The dialog that asks whether a page may be left."""
+"""The type of the dialog that asks before the page is left."""
 
 
 class PageButtons:
-    """Find and click buttons, and answer dialogs: without an answer they stop the page's script.
+    """Find and click buttons, and answer dialogs. A dialog without an answer stops the page's script.
 
     Args:
         page: a page of Playwright.
-        obstacles: what finds buttons by their texts.
-        wait_ms: how long a button may take to become clickable.
+        obstacles: finds buttons by their texts.
+        wait_ms: milliseconds that a button may take to become clickable.
     """
 
     def __init__(self, page: Page, obstacles: Obstacles, wait_ms: int) -> None:
@@ -41,21 +41,21 @@ class PageButtons:
 
     @property
     def said(self) -> Status:
-        """What dialogs have said of the game at the last move or after it."""
+        """The status of the game by the dialogs at the last move or after it."""
         return self._said_before if self._said is Status.PLAYING else self._said
 
     def note_move(self) -> None:
-        """Note that the page has taken a move; a dialog that it raised at this move still counts."""
+        """Note that the page has made a move. A dialog from this move still counts."""
         self._said_before, self._said = self._said, Status.PLAYING
 
     async def find(self, frame: Frame, selector: str, text: str | None, *, in_game: bool) -> Click | None:
-        """Return the click on the first button that is visible; ``None`` where there is no such button.
+        """Return a function that clicks the first visible button; ``None`` if there is no such button.
 
         Args:
-            frame: in which to look for the selector.
-            selector: of the button; it comes first.
-            text: a pattern of what such a button says, in any frame; ``None`` to go by the selector alone.
-            in_game: take nothing that may end the game.
+            frame: the frame in which to look for the selector.
+            selector: selector of the button; it is tried first.
+            text: pattern for the text of the button, in any frame; ``None`` to use the selector only.
+            in_game: ignore buttons that may end the game.
         """
         visible = frame.locator(selector).filter(visible=True)
         if await visible.count():
@@ -64,7 +64,7 @@ class PageButtons:
         return None if found is None else functools.partial(self._click_found, *found)
 
     async def click(self, button: Locator) -> None:
-        """Click something, if that is possible."""
+        """Click a button, if that is possible."""
         with self._consenting():
             try:
                 await button.click(timeout=self._wait_ms)
@@ -73,14 +73,14 @@ class PageButtons:
 
     async def _click_found(self, frame: Frame, found: FoundButton) -> None:
         with self._consenting():
-            # One round trip: by then the wait for what the click does has begun inside the page.
+            # After one round trip the page has begun to wait for the effect of the click.
             with contextlib.suppress(PlaywrightError):
                 await self._obstacles.scripts.call(frame, "readyState")
             await self._obstacles.click(frame, found)
 
     @contextlib.contextmanager
     def _consenting(self) -> Iterator[None]:
-        """Meanwhile answer yes where the page asks "start a new game?"."""
+        """Answer "yes" to the question "start a new game?" while the block runs."""
         self._consents = True
         try:
             yield
@@ -96,6 +96,6 @@ class PageButtons:
             if dialog.type == "prompt":
                 await dialog.accept(dialog.default_value or "4")
             elif dialog.type == "confirm" and not self._consents and not lets_game_continue(dialog.message):
-                await dialog.dismiss()  # "play again?" would wipe the board away before it was read
+                await dialog.dismiss()  # "yes" to "play again?" would remove the board before it is read
             else:
                 await dialog.accept()

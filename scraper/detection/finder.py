@@ -1,4 +1,4 @@
-"""Find the board of a page: with which reader, behind which obstacles, in which frame or canvas."""
+"""Find the board of a page: choose the reader and the frame or canvas, and remove obstacles."""
 
 from __future__ import annotations
 
@@ -29,38 +29,38 @@ logger = logging.getLogger(__name__)
 Act = Callable[[], Awaitable[bool]]
 
 SETTLED_S = 0.6
-"""For so long the readers that cannot be mistaken look alone, before anything is clicked or guessed."""
+"""How long only the reliable readers look for a board, before the finder clicks or guesses."""
 DECIDED_S = 2.0
-"""So long a board of another game may still turn into one of 2048."""
+"""How long a board of another game may take to turn into one of 2048."""
 MOST_SKIPS = 5
-"""So many boards of a page are looked at."""
+"""The most boards that the finder skips on one page."""
 STILL_S = 2.0
 LOADS_STILL_S = 2.5
-"""How much longer where it only says so: nothing is fetched, and nothing has changed for `STILL_S`."""
+"""How much longer to wait if a page says "loading" but fetches nothing and has not changed for `STILL_S`."""
 LIFELESS_AFTER_S = 1.0
-"""A page without a board on which nothing has changed for so long is waited for less."""
+"""If a page without a board has not changed for this long, the wait is shorter, by `LIFELESS`."""
 LIFELESS = 0.7
-"""How much less."""
+"""The factor for the shorter wait."""
 STARTED_S = 2.5
-"""So long what has been clicked away may take to give way to a board."""
+"""How long the board may take to appear after a click on an obstacle."""
 OWED_S = 1.5
-"""After so long a page is taken for loaded that lacks only pictures, fonts and the like of other sites."""
+"""After this time a page counts as loaded even if files from other sites, such as pictures, are missing."""
 LOADING = (
     r"^\W*(now )?(loading|please wait|preparing|lädt|laden|chargement|cargando|carregando|caricamento|"
     "загрузка|加载|載入|読み込み|ロード|로딩)"
 )
 MOST_BESIDE_LOADING = 400
-"""Where more letters are shown, what is loading is something beside the game."""
+"""If a page shows more letters than this, its word "loading" is not about the game."""
 
 
 class Finder:
-    """Find what sees the board of one page, and find something else when that proved wrong.
+    """Find the eye that sees the board of one page, and another one if the first was wrong.
 
     Args:
         page: a page of Playwright.
-        scripts: ours, in the page.
-        readers: the ways of reading boards to try.
-        obstacles: what may stand before the game.
+        scripts: the project's scripts in the page.
+        readers: the readers to try.
+        obstacles: clicks away what covers the game.
         waits: how long to wait for what.
     """
 
@@ -80,22 +80,22 @@ class Finder:
         self._script = ScriptEye(page, scripts, readers, waits)
         self._canvas = CanvasEye(page, scripts, waits)
         self._eye: BoardEye = self._script
-        """What sees the board, or saw it last."""
+        """The eye that sees the board, or saw it last."""
         self._skips = 0
         self._anew = False
-        """Whether a board is looked for on a page on which one was found before."""
+        """Whether the page has shown a board before."""
         self._changed_at = 0.0
         self._traffic = Traffic(page)
 
     def forget(self) -> None:
-        """Look for the board anew before the next question."""
+        """Forget the board and all clicks; look for the board again before the next question."""
         self._look_at_elements()
         self._skips = 0
         self._anew = False
         self._obstacles.forget()
 
     def forget_document(self) -> None:
-        """Look for the board anew, without anything else having changed."""
+        """Look for the board of elements again before the next question; keep everything else."""
         self._script.forget()
 
     def _look_at_elements(self) -> None:
@@ -104,12 +104,12 @@ class Finder:
         self._eye = self._script
 
     def give_up(self, name: str, why: str, *, moved: bool = True) -> None:
-        """Believe this reader no more.
+        """Stop believing a reader.
 
         Args:
-            name: the reader.
+            name: the name of the reader.
             why: the reason, for people.
-            moved: whether anything ever moved on the board; then only its looks may have been confused.
+            moved: whether the board has ever moved; if so, perhaps only its looks were confused.
         """
         eye = self._eye
         self._look_at_elements()
@@ -120,7 +120,7 @@ class Finder:
         self._anew = True
 
     async def turn_to_canvas(self, name: str, why: str) -> bool:
-        """Leave a board of elements that takes no moves for one on a canvas; return whether there is one."""
+        """Replace a board of elements that ignores moves by one on a canvas; return whether there is one."""
         if self._canvas.has_board or not await self._find_on_canvas():
             return False
         logger.info("the board of %s is left for one on a canvas: %s", name, why)
@@ -130,7 +130,7 @@ class Finder:
         return True
 
     async def skip(self, why: str) -> bool:
-        """Look at another board that the same reader sees; return whether there is one."""
+        """Turn to another board that the same reader sees; return whether there is one."""
         if self._skips >= MOST_SKIPS or not await self._eye.skip():
             return False
         self._skips += 1
@@ -138,7 +138,7 @@ class Finder:
         return True
 
     async def eye(self) -> BoardEye:
-        """Return what sees the board; it is found now if it is not known.
+        """Return the eye that sees the board; find the board first if it is unknown.
 
         Raises:
             PageError: there is no board, or the page has gone.
@@ -150,7 +150,7 @@ class Finder:
 
     @property
     def sees_window(self) -> bool:
-        """Whether the board is seen in pictures of the window."""
+        """Whether the board is read from pictures of the window."""
         return self._eye is self._canvas and self._canvas.sees_window
 
     @property
@@ -159,7 +159,7 @@ class Finder:
         return self._eye.frame
 
     async def region(self) -> Region | None:
-        """Return where the board is in the window; it is scrolled to if it is out of sight."""
+        """Return where the board is in the window; scroll to it if it is out of sight."""
         with contextlib.suppress(PlaywrightError):
             return await self._eye.region()
         return None
@@ -174,7 +174,7 @@ class Finder:
             lambda: self._obstacles.click_one(GAME),
         ]
         last_resorts = self._last_resorts()
-        # A page that was looked at before has settled, and what stood before its game has been clicked away.
+        # If the page has shown a board before, it has settled, and its obstacles have been clicked away.
         calm = 0.0 if self._anew else min(SETTLED_S, self._waits.board / 2000)
         while True:
             if await self._script.seek(weak=False):
@@ -188,7 +188,7 @@ class Finder:
             if now - calm_since >= calm and await self._is_loaded(now - began):
                 if await self._first_of(obstacles):
                     calm_since = loop.time()
-                    # What has been started may take its time to load.
+                    # The game that was started may need time to load.
                     began = max(began, calm_since + STARTED_S - self._waits.board / 1000)
                     continue
                 if await self._seek_weakly():
@@ -236,7 +236,7 @@ class Finder:
         return self._readers.weak_may_see and await self._script.seek(weak=True)
 
     async def _prefer_better(self) -> None:
-        """A board that came up just now may be one for the readers that cannot be mistaken."""
+        """Ask the reliable readers once more, because the board may have appeared just now."""
         if await self._script.seek(weak=False):
             self._eye = self._script
         elif self._canvas.has_board:
@@ -251,7 +251,7 @@ class Finder:
         return True
 
     async def _look_at_canvas(self) -> None:
-        """Read the board that was found on a canvas: by the texts drawn on it, else by its pixels."""
+        """Choose how to read the board on a canvas: by the texts drawn on it, else by its pixels."""
         lattice = self._canvas.lattice
         assert lattice is not None
         is_text = CANVAS_TEXT.name not in self._readers.given_up and await self._script.read_canvas(
@@ -262,14 +262,14 @@ class Finder:
             logger.info("the board is read by %s", CANVAS_TEXT.name)
 
     async def _is_late(self, waited: float, *, tries_on: bool) -> bool:
-        """Whether no board is going to come any more."""
+        """Return whether it is too late for a board to appear."""
         longest = self._waits.board / 1000
         if self._anew:
             longest = min(longest, SETTLED_S / 2)
         elif self._readers.reasons:
             longest = min(longest, DECIDED_S)
         elif tries_on:
-            longest += LONGEST_LOAD_S  # for a menu that is slow to be drawn
+            longest += LONGEST_LOAD_S  # a menu may be slow to appear
         elif not await self._is_lively():
             longest *= LIFELESS
         if longest <= waited < longest + LONGEST_LOAD_S and await self._still_loads(waited):
@@ -277,7 +277,7 @@ class Finder:
         return waited >= longest
 
     async def _is_lively(self) -> bool:
-        """Whether a board may still come up: something changes, or moves, or is drawn without notice."""
+        """Return whether a board may still appear: something changes or moves, or may be drawn unseen."""
         if asyncio.get_running_loop().time() - self._changed_at < LIFELESS_AFTER_S:
             return True
         with contextlib.suppress(PlaywrightError):
@@ -285,7 +285,7 @@ class Finder:
         return True
 
     async def _still_loads(self, waited: float) -> bool:
-        """Whether more of the page is on its way, or it says so."""
+        """Return whether the page is still loading, or says that it is."""
         if self._anew or self._readers.reasons:
             return False
         if self._traffic.is_busy or not await self._is_loaded(waited):
@@ -301,7 +301,7 @@ class Finder:
         return False
 
     async def _is_loaded(self, waited: float) -> bool:
-        """Whether the page has loaded, but for what other sites owe it for too long."""
+        """Return whether the page has loaded, apart from slow files of other sites."""
         with contextlib.suppress(PlaywrightError):
             state = await self._scripts.call(self._page.main_frame, "readyState")
             return state == "complete" or (
@@ -316,14 +316,14 @@ class Finder:
         return False
 
     async def _press_unseen(self, key: str) -> bool:
-        """Press a key on a page that says that it is 2048: some show nothing until the first move."""
+        """Press a key on a page that names 2048: some pages show no board before the first move."""
         with contextlib.suppress(PlaywrightError):
             if await self._scripts.call(self._page.main_frame, "says", "2048") is True:
                 return await self._press(key)
         return False
 
     async def _click_on_canvas(self, turn: int) -> bool:
-        """Click on what looks like a button on a canvas; games that draw their menus have such."""
+        """Click on a shape on a canvas that looks like a button; some games draw their menus."""
         with contextlib.suppress(PlaywrightError):
             buttons = await self._canvas.buttons()
             if turn < len(buttons):
@@ -332,7 +332,7 @@ class Finder:
         return False
 
     async def _focus_frame(self) -> None:
-        """Keys go to the frame that has the focus."""
+        """Focus the frame of the board, because keys go to the focused frame."""
         frame = self._eye.frame
         if frame.parent_frame is not None:
             with contextlib.suppress(PlaywrightError):

@@ -1,4 +1,4 @@
-"""What stands between a player and the game: start buttons, guides, banners, messages of the win."""
+"""Find and click what covers the game: start buttons, guides, banners, win messages."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from scraper.region import place_in_window
 logger = logging.getLogger(__name__)
 
 MOST_PAGES = 8
-"""A guide that lies over the game has so many pages at most."""
+"""The most pages of a guide that covers the game."""
 PLAYER_NAME = "Player"
 MOST_TEXT = 20_000
-"""So many letters of a page are read to learn what it says."""
+"""The most letters of a page that are read for its messages."""
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -38,7 +38,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 class FoundButton(msgspec.Struct, frozen=True):
-    """Something to click: its text, and its centre in the coordinates of its frame."""
+    """A thing to click: its text, and its centre in the coordinates of its frame."""
 
     key: str
     text: str
@@ -49,26 +49,26 @@ class FoundButton(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class Obstacles:
-    """The obstacles of one page: what was clicked already is not clicked again."""
+    """The obstacles of one page. Nothing is clicked twice."""
 
     page: Page
     scripts: PageScripts
     taken: list[str] = field(default_factory=list)
 
     def forget(self) -> None:
-        """Begin anew on a page that has loaded anew."""
+        """Forget all clicks, because the page has loaded again."""
         self.taken.clear()
 
     async def click_one(
         self, *patterns: str, in_game: bool = False, modal: bool = False, leave: bool = False
     ) -> bool:
-        """Click the first thing that says one of these words; return whether there was one.
+        """Click the first thing whose text fits a pattern; return whether there was one.
 
         Args:
-            patterns: of the words, the most wanted first.
-            in_game: click nothing that may end the game.
-            modal: only buttons of dialogs that lie over the page.
-            leave: also what leads to another page of the site.
+            patterns: patterns of the text, the preferred ones first.
+            in_game: do not click what may end the game.
+            modal: only click buttons of dialogs that cover the page.
+            leave: also click links to other pages of the site.
         """
         async for frame, found in self._all(patterns, in_game=in_game, modal=modal, leave=leave):
             if await self.click(frame, found):
@@ -76,7 +76,7 @@ class Obstacles:
         return False
 
     async def find_one(self, pattern: str, *, in_game: bool = False) -> tuple[Frame, FoundButton] | None:
-        """Return the first thing to click that says this, in any frame, also if it was clicked before."""
+        """Return the first thing whose text fits a pattern, in any frame, even if it was clicked before."""
         self.taken.clear()
         async for found in self._all((pattern,), in_game=in_game, modal=False, leave=True):
             return found
@@ -94,7 +94,7 @@ class Obstacles:
                     yield frame, found
 
     async def leaf_through(self, *, in_game: bool = False) -> None:
-        """Click away what lies over the page, whatever its buttons say; a guide may have some pages."""
+        """Click away dialogs that cover the page, with any text on the button, and all pages of a guide."""
         before = list(self.taken)
         for _ in range(MOST_PAGES):
             self.taken.clear()  # each page has the same button
@@ -103,7 +103,7 @@ class Obstacles:
         self.taken += before
 
     async def give_name(self) -> bool:
-        """Fill in the only field of the page, which may ask for a name; return whether there is one."""
+        """Fill in the only field of the page, which may ask for a name; return whether there was one."""
         for frame in self.page.frames:
             with contextlib.suppress(PlaywrightError):
                 place: _Place | None = await self.scripts.call(frame, "loneField", into=_Place | None)
@@ -115,7 +115,7 @@ class Obstacles:
         return False
 
     async def choose_size(self) -> bool:
-        """Choose a size from a list where none is chosen yet; return whether there was one."""
+        """Choose the size 4×4 from a list, unless it is chosen; return whether a choice was made."""
         for frame in self.page.frames:
             with contextlib.suppress(PlaywrightError):
                 if await self.scripts.call(frame, "choose", LISTED_SIZE) is True:
@@ -124,7 +124,7 @@ class Obstacles:
         return False
 
     async def says(self) -> Status:
-        """Return what the messages on the page say of the game."""
+        """Return the status of the game by the messages on the page."""
         text = ""
         for frame in self.page.frames:
             with contextlib.suppress(PlaywrightError):
@@ -154,7 +154,7 @@ class Obstacles:
 
 
 def status_said(text: str) -> Status:
-    """Return what a message says of the game; a win counts before an end, as pages end games at wins."""
+    """Return the status that a message names. A win comes before an end, because pages end games at wins."""
     if WON.search(text):
         return Status.WON
     return Status.OVER if OVER.search(text) else Status.PLAYING

@@ -1,6 +1,6 @@
-"""The script inside the page: put there, asked, and put there again when the page loads anew.
+"""Ask the script inside the page for the board, and install it again after the page loads again.
 
-What it answers is untrusted; everything is checked here or by the reader.
+Its answers are untrusted: this module or the reader checks them all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scraper.wait_times import WaitTimes
 logger = logging.getLogger(__name__)
 
 QUICK_S = 2
-"""How long a question that needs no waiting may take."""
+"""How long a question may take that the script answers at once."""
 
 
 class _Sought(msgspec.Struct, frozen=True):
@@ -42,12 +42,12 @@ class _Box(msgspec.Struct, frozen=True):
 
 
 class ScriptEye:
-    """Sees boards made of elements, by a script inside one page.
+    """Sees boards made of elements, with a script inside one page.
 
     Args:
         page: a page of Playwright.
-        scripts: ours, in the page.
-        readers: the ways of reading boards to try.
+        scripts: the project's scripts in the page.
+        readers: the readers to try.
         waits: how long to wait for what.
     """
 
@@ -59,11 +59,11 @@ class ScriptEye:
         self._readers = readers
         self._waits = waits
         self._board: FrameScripts | None = None
-        """Our scripts in the document in which the board was found."""
+        """The scripts in the document with the board."""
         self._crashed = False
         self._frame: Frame = page.main_frame
         self._keys_seen = 0
-        """How many keys had reached the board's document at the last answer."""
+        """How many keys had reached the board's document by the last answer."""
         self._watching: FrameScripts | None = None
         page.on("crash", self._note_crash)
 
@@ -86,12 +86,12 @@ class ScriptEye:
         return self._crashed or self._page.is_closed()
 
     def forget(self) -> None:
-        """Look for the board anew before the next question."""
+        """Look for the board again before the next question."""
         self._board = None
         self._keys_seen = 0
 
     def look_closer(self) -> bool:
-        """Return False: looks of elements are exact."""
+        """Return False, because looks of elements are exact."""
         return False
 
     # -- questions ----------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ class ScriptEye:
         return await self._ask("awaitSettled", question, cap)
 
     async def await_slide(self, question: SlideQuestion, cap: int, explains: Explains) -> Sighting:
-        """Wait for what a move does; see `BoardEye`."""
+        """Wait for the effect of a move; see `BoardEye`."""
         return await self._ask("awaitSlide", question, cap)
 
     async def _ask(self, method: str, question: SettleQuestion | SlideQuestion, cap: int) -> Sighting:
@@ -134,9 +134,12 @@ class ScriptEye:
     # -- finding the board --------------------------------------------------------------------------------
 
     async def seek(self, *, weak: bool) -> bool:
-        """Look once for a board, with the readers that cannot be mistaken or else with the others.
+        """Look once for a board; return whether there is one.
 
-        The readers come before the frames: the best evidence anywhere on the page decides.
+        The best reader that sees a board in any frame wins.
+
+        Args:
+            weak: whether to use the weak readers or the reliable ones.
         """
         names = self._readers.names(weak=weak)
         if not names:
@@ -148,7 +151,7 @@ class ScriptEye:
         ]
         seen = await self._first_to_see(names, documents)
         if seen not in (None, names[0]):
-            # The page may have drawn its board after the better readers were asked.
+            # The page may have drawn its board after the better readers looked.
             seen = await self._first_to_see(names, documents)
         if seen is None:
             self._watching = documents[0][1] if documents else None
@@ -157,7 +160,7 @@ class ScriptEye:
         return True
 
     async def read_canvas(self, frame: Frame, lattice: CanvasLattice) -> bool:
-        """Read a canvas whose cells are known; return whether the texts drawn on it explain a board."""
+        """Read a canvas with known cells; return whether the texts on it make a board."""
         with contextlib.suppress(PlaywrightError, TimeoutError, msgspec.DecodeError):
             async with asyncio.timeout(QUICK_S):
                 scripts = await self._scripts.of(frame)
@@ -169,7 +172,7 @@ class ScriptEye:
     async def _first_to_see(
         self, names: list[str], documents: list[tuple[Frame, FrameScripts]]
     ) -> str | None:
-        """Ask readers in their order, each in all frames, and stay with the first one that sees a board."""
+        """Try the readers in order, each in all frames; return the first one that sees a board."""
         for name in names:
             for frame, scripts in documents:
                 if await self._sees_board(scripts, name):
@@ -193,7 +196,7 @@ class ScriptEye:
         return False
 
     async def region(self) -> Region | None:
-        """Return where the board is in the window; ``None`` if its reader cannot tell."""
+        """Return where the board is in the window; ``None`` if its reader does not know."""
         with contextlib.suppress(PlaywrightError, TimeoutError, msgspec.DecodeError):
             async with asyncio.timeout(QUICK_S):
                 box: _Box | None = await self._board.call("region", into=_Box | None) if self._board else None
@@ -204,17 +207,17 @@ class ScriptEye:
         return None
 
     async def skip(self) -> bool:
-        """Leave this board for another that the same reader sees; return whether there is one."""
+        """Turn to another board that the same reader sees; return whether there is one."""
         with contextlib.suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(QUICK_S):
                 return self._board is not None and await self._board.call("skip") is True
         return False
 
     async def await_change(self) -> bool:
-        """Wait until the page changes; look now and then all the same, the change may be in another frame.
+        """Wait until the page changes, at most a quarter of a second, because another frame may change.
 
         Returns:
-            Whether the page itself is known to have changed.
+            Whether the page is known to have changed.
         """
         with contextlib.suppress(PlaywrightError, TimeoutError):
             if self._watching is None:

@@ -1,4 +1,4 @@
-"""The readers of one page: which are tried, which were given up, and why."""
+"""List the readers of one page: which to try, which have failed, and why."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from scraper.reading import Reading
 
 
 class ReaderList:
-    """The ways of reading boards that are tried on one page.
+    """The readers of one page.
 
     Args:
-        readers: of elements, in the order in which they are tried.
+        readers: the readers of elements, in the order to try them.
 
     Attributes:
-        reasons: by reader, why a board that it saw is not one of 2048.
+        reasons: by reader, why the board that it saw is not one of 2048.
         given_up: the readers that are not believed any more, each with the reason.
-        is_2048: whether the page was seen to play by the rules; then any reader may be right, and none
-            that cannot read the board shows that the page is another game.
+        is_2048: whether the page has followed the rules. Then a reader that cannot read the board does not
+            show that the page is another game.
     """
 
     def __init__(self, readers: tuple[BoardReader, ...]) -> None:
@@ -31,7 +31,7 @@ class ReaderList:
         self.is_2048 = False
 
     def names(self, *, weak: bool) -> list[str]:
-        """Return the names of the readers of elements to ask, the weak ones or the others."""
+        """Return the names of the readers of elements to try, either the weak or the reliable ones."""
         return [
             reader.name
             for reader in self.of_elements
@@ -39,33 +39,33 @@ class ReaderList:
         ]
 
     def profile_for(self, name: str) -> Mapping[str, object] | None:
-        """Return what a site's profile says of the board, for the reader that follows it."""
+        """Return the board of the site profile, for the reader that uses it."""
         return self._by_name[name].profile
 
     def exclude(self, name: str, why: str) -> None:
-        """Do not believe this reader any more on this page."""
+        """Stop believing this reader on this page."""
         self.given_up[name] = why
 
     @property
     def numbers_refuted(self) -> bool:
-        """Whether a board with numbers was seen that is not one of 2048."""
+        """Whether the page shows a board with numbers that is not one of 2048."""
         return not self.is_2048 and any(self._by_name[name].traits.numbered for name in self.given_up)
 
     @property
     def weak_may_see(self) -> bool:
-        """Whether the readers that are easily mistaken may be asked."""
+        """Whether the weak readers may be tried."""
         return self.is_2048 or not self.reasons
 
     def reading(self, sighting: Sighting, raw: object, url: str) -> Reading:
         """Check the reading in a sighting.
 
         Args:
-            sighting: what an eye saw.
-            raw: its reading, with what is known of the tiles' values.
-            url: of the page, for errors.
+            sighting: the answer of an eye.
+            raw: its reading, with face values where they are known.
+            url: address of the page, for errors.
 
         Raises:
-            PageError: there is no board, or the rules do not know such a board.
+            PageError: there is no board, or the board is not one of 2048.
         """
         reader = self._by_name.get(sighting.name or "")
         if reader is None or sighting.reading is None:
@@ -73,7 +73,7 @@ class ReaderList:
         return reader.reading(raw)
 
     def no_board(self, url: str) -> PageError:
-        """Make the error that says what was looked for, or why what was found is not 2048."""
+        """Make the error that says which boards were looked for, or why the board is not one of 2048."""
         if self.given_up:
             name, why = next(iter(self.given_up.items()))
             return PageError(

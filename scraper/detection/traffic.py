@@ -1,4 +1,4 @@
-"""What a page is still loading."""
+"""Watch what a page is still loading."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from urllib.parse import urlsplit
 from playwright.async_api import Page, Request, Response
 
 LONGEST_LOAD_S = 12.0
-"""How much longer a page that is still loading is waited for."""
+"""How much longer to wait for a page that is still loading."""
 
 
 class Traffic:
-    """What a page is still fetching of its own site, and scripts of any.
+    """The files of its own site, and the scripts of any site, that a page is still fetching.
 
-    What has been under way for long does not count: streams, polls, sites that never answer.
+    A request that takes too long does not count: it may be a stream or a poll, or get no answer.
     """
 
     KINDS = frozenset({"document", "script", "stylesheet", "image", "font", "fetch", "xhr"})
     UNANSWERED_S = 4.0
     LONG_S = 8.0
-    """What a server has begun to answer may take so long to arrive."""
+    """How long an answer may take to arrive after it has begun."""
     POLLS = frozenset({"fetch", "xhr"})
     POLL_S = 2.5
-    """An answer to a script may come only when something happens, unless much of it is on its way."""
+    """How long a script's request counts; a server may answer it only when something happens."""
     MUCH = 100_000
 
     def __init__(self, page: Page) -> None:
         self._page = page
         self._pending: dict[Request, float] = {}
-        """Until when each counts."""
+        """For each request, until when it counts."""
         self.ended_at = 0.0
-        """When something arrived last."""
+        """When the last answer arrived."""
         page.on("request", self._begin)
         page.on("response", self._arrive)
         page.on("requestfinished", self._end)
@@ -60,5 +60,5 @@ class Traffic:
 
     @property
     def is_busy(self) -> bool:
-        """Whether something has been asked for lately that has not come yet."""
+        """Whether the page still waits for a recent request."""
         return any(time.monotonic() < until for until in self._pending.values())

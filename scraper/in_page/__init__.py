@@ -1,1 +1,1 @@
-"""What runs inside a page: modules of JavaScript, how they become one script, and how they are called."""
+"""The JavaScript that runs inside a page, and the code that bundles and calls it."""

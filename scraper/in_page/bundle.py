@@ -1,13 +1,13 @@
-"""Make one script of the modules in this folder.
+"""Bundle the modules in this folder into one script.
 
-The files are ES modules: editors, `tsc` and Biome understand them. A browser loads modules by address, which
-the rules of a page's site may forbid. So each module becomes a function here, and all of them one expression.
-No parser is needed, since the modules keep to these forms:
+The files are ES modules, which editors, `tsc` and Biome understand. A browser loads modules by address, and
+a site may forbid that. So the bundle turns each module into a function, and all of them into one expression.
+It needs no parser, because the modules only use these forms:
 
 * ``import { a, b } from "./file.js";`` and ``export { a, b } from "./file.js";``, with names as they are;
 * ``export`` before a ``const``, ``class`` or ``function`` that begins a line.
 
-Anything else that begins a line with ``import`` or ``export`` is refused.
+Any other line that begins with ``import`` or ``export`` is an error.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class BundleError(Exception):
 
 @functools.cache
 def bundle(entry: str) -> str:
-    """Return one expression whose value is an object of all that a module exports.
+    """Return one expression whose value is an object with all exports of a module.
 
     Args:
         entry: the module's path in this folder.
 
     Raises:
-        BundleError: a module imports itself, or imports or exports in another way than those above.
+        BundleError: a module imports itself, or uses a form of import or export that is not listed above.
     """
     functions: dict[str, str] = {}
     _add(entry, functions, ())
@@ -46,7 +46,7 @@ def bundle(entry: str) -> str:
 
 
 def _add(path: str, functions: dict[str, str], above: tuple[str, ...]) -> None:
-    """Add a module after those that it imports."""
+    """Add a module after the modules that it imports."""
     if path in above:
         raise BundleError(f"{path} imports itself: {' -> '.join((*above, path))}")
     text = (resources.files(__package__) / path).read_text(encoding="utf-8")

@@ -1,9 +1,9 @@
-"""Call our scripts inside a page, in worlds of their own.
+"""Call our scripts inside a page, in isolated worlds.
 
-A document has the page's own world and may have isolated ones, such as those of browser extensions. They
-share its elements and events, and nothing else. A page that changes `JSON`, `Map`, `Array.prototype` or
-`getBoundingClientRect` changes its own and not ours, and it cannot see our world. The browser makes one for
-each document when we first ask for it, also in frames and for documents that scripts write.
+A document has the world of the page and may have isolated worlds, such as those of browser extensions. The
+worlds share only the elements and events. If a page changes `JSON`, `Map`, `Array.prototype` or
+`getBoundingClientRect`, our world keeps the originals, and the page cannot see our world. The browser makes
+our world for a document when we first ask for it, also in frames and for documents that scripts write.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from scraper.in_page.bundle import bundle
 
 WORLD = "bot2048"
 MOST_LETTERS = 131_072
-"""The longest answer of a script, as JSON."""
+"""The longest answer of a script, in letters of JSON."""
 GONE = re.compile(
     r"context was destroyed|cannot find context|disposed|detached|navigat|promise was collected|"
     r"frame for given id|no frame|session closed",
     re.IGNORECASE,
 )
-"""What the browser says when a document or frame is not there any more; it has no other sign of it."""
+"""The browser's messages if a document or frame has gone; only the wording shows it."""
 CALL = """async function (name, request, most) {
   const answer = await globalThis.scripts[name](...JSON.parse(request));
   const text = JSON.stringify(answer ?? null);
@@ -40,7 +40,7 @@ CALL = """async function (name, request, most) {
 
 
 class DocumentLostError(PlaywrightError):
-    """The document that a script ran in is not there any more."""
+    """The document of a script has gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +48,25 @@ class FrameScripts:
     """Our scripts in one document.
 
     Attributes:
-        session: to the process that the frame lives in.
-        context: the number of our world there.
+        session: a session to the process of the frame.
+        context: the number of our world in that process.
     """
 
     session: CDPSession
     context: int
 
     async def call(self, name: str, *arguments: object, into: Any = Any) -> Any:
-        """Call a function of ``main.js`` and return what it returns, or what its promise resolves to.
+        """Call a function of ``main.js`` and return its result; wait for its promise.
 
         Args:
-            name: the function.
-            arguments: values of JSON, or structs.
-            into: the type of what is returned.
+            name: the name of the function.
+            arguments: JSON values, or structs.
+            into: the type of the result.
 
         Raises:
-            DocumentLostError: the document is not there any more.
+            DocumentLostError: the document has gone.
             PlaywrightError: the function failed, or the page has gone.
-            msgspec.ValidationError: what it returned is not of that type.
+            msgspec.ValidationError: the result has another type.
         """
         request = msgspec.json.encode(arguments).decode()
         values = [{"value": name}, {"value": request}, {"value": MOST_LETTERS}]
@@ -87,7 +87,7 @@ class PageScripts:
 
     Args:
         page: a page of Playwright.
-        question: the name of the event by which drawn texts are asked for; see `own_world_script`.
+        question: the name of the event that asks for drawn texts; see `own_world_script`.
     """
 
     def __init__(self, page: Page, question: str = "") -> None:
@@ -102,7 +102,7 @@ class PageScripts:
         self._known.pop(frame, None)
 
     async def of(self, frame: Frame) -> FrameScripts:
-        """Return our scripts in the document that a frame shows now.
+        """Return our scripts in the current document of a frame.
 
         Raises:
             PlaywrightError: the frame or the page has gone.
@@ -122,17 +122,17 @@ class PageScripts:
         return scripts
 
     async def call(self, frame: Frame, name: str, *arguments: object, into: Any = Any) -> Any:
-        """Call a function in the document that a frame shows now; see `FrameScripts.call`."""
+        """Call a function in the current document of a frame; see `FrameScripts.call`."""
         try:
             return await (await self.of(frame)).call(name, *arguments, into=into)
         except DocumentLostError:
-            self._forget(frame)  # it has loaded anew meanwhile
+            self._forget(frame)  # it has loaded again meanwhile
             return await (await self.of(frame)).call(name, *arguments, into=into)
 
     # -- the browser's name of a frame --------------------------------------------------------------------
 
     async def _located(self, frame: Frame) -> tuple[CDPSession, str]:
-        """Return a session to the frame's process, and what the frame is called there."""
+        """Return a session to the frame's process, and the id of the frame there."""
         if frame.parent_frame is None:
             if self._main is None:
                 self._main = await self._page.context.new_cdp_session(self._page)
@@ -144,7 +144,7 @@ class PageScripts:
         alike = [node for node in nodes if node["url"] == urldefrag(frame.url).url]
         if len(alike) == 1:
             return session, alike[0]["id"]
-        # By their order, which both sides keep; frames of other processes are left out there.
+        # Match frames by their order, which both sides share. The tree omits frames of other processes.
         siblings = [one for one in frame.parent_frame.child_frames if await self._is_local(one)]
         place = siblings.index(frame) if frame in siblings else len(nodes)
         if place >= len(nodes):
@@ -152,7 +152,7 @@ class PageScripts:
         return session, nodes[place]["id"]
 
     async def _own_session(self, frame: Frame) -> CDPSession | None:
-        """Return a session to a frame that lives in another process than its parent."""
+        """Return a session to a frame in another process than its parent; ``None`` for other frames."""
         with contextlib.suppress(PlaywrightError):
             return await self._page.context.new_cdp_session(frame)
         return None
@@ -169,7 +169,7 @@ def own_world_script() -> tuple[str, str]:
     """Make the script that runs in the page's own world before the page's scripts.
 
     Returns:
-        The script, and the name of the event by which our world asks it: another one for each page.
+        The script, and the name of the event that our world asks with; the name is new for each page.
     """
     question = secrets.token_hex(8)
     return f"{bundle('open_shadows.js')};\n({bundle('drawn_text.js')}).noteDrawnText({question!r});", question
@@ -203,7 +203,7 @@ async def _tree(session: CDPSession) -> dict[str, Any]:
 
 
 def _children_of(tree: dict[str, Any], identity: str) -> list[dict[str, Any]]:
-    """Return the frames right below one in a tree of frames."""
+    """Return the child frames of a frame in a tree of frames."""
     below = tree.get("childFrames", [])
     if tree["frame"]["id"] == identity:
         return [child["frame"] for child in below]

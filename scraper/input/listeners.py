@@ -1,4 +1,4 @@
-"""What a page listens to: keys that nothing waits for need not be tried."""
+"""Find out which events a page listens to, so that useless input methods can be skipped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOUSE = frozenset(
 )
 TOUCH = frozenset({"touchstart", "touchend", "touchmove", "pointerdown", "pointerup", "pointermove"})
 ANYHOW: frozenset[str] = frozenset()
-"""Buttons of forms and links do their work where nothing listens; it is soon seen whether there are any."""
+"""For buttons: those of forms and links work without a listener, and a test for them is quick."""
 
 _GROUP = "listeners"
 
@@ -29,14 +29,14 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 async def heard_by(page: Page, session: CDPSession) -> frozenset[str] | None:
-    """Return the kinds of events that the page listens to; ``None`` if that cannot be found out.
+    """Return the types of events that the page listens to; ``None`` if they are unknown.
 
     Args:
-        page: a page of Playwright's.
-        session: to its browser, for this page.
+        page: a page of Playwright.
+        session: a session to the browser for this page.
     """
     if len(page.frames) > 1:
-        return None  # windows of frames are not to be had
+        return None  # the browser does not give the windows of frames
     kinds: set[str] = set()
     with contextlib.suppress(PlaywrightError, msgspec.ValidationError):
         for name, depth in (("window", 1), ("document", -1)):
@@ -55,4 +55,4 @@ async def _kinds_on(session: CDPSession, name: str, depth: int) -> set[str]:
     finally:
         await session.send("Runtime.releaseObjectGroup", {"objectGroup": _GROUP})
     found = msgspec.convert(told, _Found)
-    return {one.type for one in found.listeners}  # those of the page's own world: ours are not among them
+    return {one.type for one in found.listeners}  # of the page's own world, so without our listeners

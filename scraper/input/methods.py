@@ -1,8 +1,8 @@
-"""How a move reaches a page: methods are tried in order of evidence; the one that worked is remembered.
+"""Make moves on a page: try the input methods in order, and remember the one that works.
 
-Most pages take an arrow key that is pressed and released at once. Some poll the keys, so that it must be held
-for some frames; some listen only once they have the focus, to other keys, to the mouse, to fingers, or have
-buttons of their own.
+Most pages take an arrow key that is pressed and released at once. Some pages poll the keys, so the key must
+be held for some frames. Other pages need the focus first, or take other keys, the mouse, touch, or clicks on
+their buttons.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ BUTTONS = {
     Direction.LEFT: r"^\W*(left|move left|[←⬅◀◁⇦◄]\ufe0f?)\W*$|(^|[^a-z])left([^a-z]|$)",
 }
 HOLD_S = 0.06
-"""How long a key is held at least for pages that look at the keys now and then."""
+"""The shortest hold of a key, for pages that poll the keys."""
 HOLD_FRAMES, HOLD_AT_MOST_MS = 2, 1000
-"""So many frames of the page must begin while it is held, unless the page has none in this time."""
+"""The frames of the page that must begin during the hold, and the longest wait for them."""
 FOCUSED = 2
-"""After so many tries the board has the focus, and what the page listens to has had time to be put up."""
+"""After this many tries the board has the focus, and the page has had time to add its listeners."""
 _Places = dict[str, tuple[float, float]]
 REACH = 0.3
-"""How far a drag or swipe goes, as a share of the board."""
+"""The length of a drag or swipe, as a share of the board."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputMethod:
-    """One way of making a move.
+    """One way to make a move.
 
     Attributes:
-        name: what logs and site profiles call it.
-        act: makes the move; returns False if the page does not offer this.
-        hears: events; a page that listens to none of them does not notice this method.
-        at_once: whether it takes no time, so that its effect can be waited for meanwhile.
+        name: the name in logs and site profiles.
+        act: makes the move; returns False if the page does not offer this method.
+        hears: the events of this method; a page must listen to at least one of them.
+        at_once: whether it takes no time, so that the wait for its effect can begin before it.
     """
 
     name: str
@@ -80,18 +80,18 @@ INPUT_METHODS = (
     "mouse drag",
     "touch swipe",
 )
-"""Their names, in the order in which they are tried."""
+"""The names of the input methods, in the order to try them."""
 
 
 class PageInput:
-    """Make moves on one page, in the way that works there.
+    """Make moves on one page, by the input method that works there.
 
     Args:
         page: a page of Playwright.
-        scripts: ours, in the page.
-        obstacles: what may stand before the game.
-        region: where the board is.
-        only: the names of the methods to use, for a site that is known; ``None`` for all.
+        scripts: the project's scripts in the page.
+        obstacles: clicks away what covers the game.
+        region: returns where the board is.
+        only: the names of the methods to use, from a site profile; ``None`` for all.
     """
 
     def __init__(
@@ -126,19 +126,19 @@ class PageInput:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew on a page that has loaded anew; what worked on it is tried first."""
+        """Reset for a page that has loaded again; the method that worked before is tried first."""
         self.pace = KeyPace()
         self.misses = 0
-        """How often the page has not reacted to this move so far."""
+        """How often the page has ignored this move so far."""
         self.fruitless = 0
-        """How often every method has been tried while none had ever worked."""
+        """For how many moves all methods have failed, before any method has worked."""
         self.moves = 0
-        """How many moves the page has taken."""
+        """How many moves the page has made."""
         self._heard: frozenset[str] | None = None
 
     @property
     def proven(self) -> str | None:
-        """The name of the method that works on this page, once one has."""
+        """The name of the method that works on this page; ``None`` until one has worked."""
         return self._proven.name if self._proven else None
 
     @property
@@ -147,7 +147,7 @@ class PageInput:
         return self.misses == 0
 
     def _plan(self) -> list[tuple[InputMethod, bool]]:
-        """What to try for one move: the method, and whether to clear and focus the page before."""
+        """Return the methods to try for one move, each with whether to clear and focus the page first."""
         others = [method for method in self._methods if method is not self._proven]
         if self._proven is not None:
             return [(self._proven, False), (self._proven, False), (self._proven, True)] + [
@@ -155,13 +155,13 @@ class PageInput:
             ]
         head, *rest = self._methods
         rest = [method for method in rest if self._is_heard(method)]
-        if self.fruitless:  # in another direction; what no key did there none will do here
+        if self.fruitless:  # no key worked in another direction, so no key will work here
             return [(head, True), *((method, False) for method in rest if method.hears is not KEYS)]
         last = [(head, True)] if self._is_heard(head) else []
         return [(head, False), (head, True), *((method, False) for method in rest), *last]
 
     def _is_heard(self, method: InputMethod) -> bool:
-        """Whether something on the page may listen to it."""
+        """Return whether the page may listen to a method."""
         return self._heard is None or method.hears is ANYHOW or bool(method.hears & self._heard)
 
     @property
@@ -175,7 +175,7 @@ class PageInput:
         return not self.exhausted and self._plan()[self.misses][0].at_once
 
     async def prepare(self) -> None:
-        """Before a move: wait until the page takes keys, and clear it where that may help."""
+        """Prepare for a move: remove obstacles if that may help, and wait until the page takes keys."""
         if self.exhausted:
             self.misses = 0
         if self._plan()[self.misses][1]:
@@ -193,7 +193,7 @@ class PageInput:
             self.misses += 1
 
     async def press(self, direction: Direction) -> None:
-        """Make a move by the method that works, without looking at its effect."""
+        """Make a move by the method that works; do not wait for its effect."""
         await (self._proven or self._methods[0]).act(direction)
 
     def took(self) -> None:
@@ -207,7 +207,7 @@ class PageInput:
         self.moves += 1
 
     async def missed(self) -> None:
-        """Note that the page has not reacted."""
+        """Note that the page has ignored the move."""
         self.pace.note(taken=False, first=self.fresh)
         self.misses += 1
         if self._proven is None and self.misses == (1 if self.fruitless else FOCUSED):
@@ -220,7 +220,7 @@ class PageInput:
         self.misses = 0
 
     def begin_anew(self) -> None:
-        """Begin with the first method on another board, on which none has been tried."""
+        """Begin with the first method again, because the board is another one."""
         self.misses = self.fruitless = 0
 
     async def clear(self) -> None:

@@ -1,22 +1,23 @@
-"""How soon a page takes the next key."""
+"""Learn how soon after a move a page takes the next key."""
 
 from __future__ import annotations
 
 
 class KeyPace:
-    """How soon after a move a page takes the next key: pages that animate drop keys meanwhile.
+    """The shortest gap between a move and the next key. Pages may drop keys during their animations.
 
-    It lies between the longest time after which a key was dropped and the shortest after which one was taken.
-    Those are brought together by trials, nearer to the second: a drop costs more than some milliseconds.
+    The gap lies between the longest time after which a key was dropped and the shortest after which one was
+    taken. Trials narrow this range. They stay near its upper end, because a dropped key costs more than some
+    milliseconds.
     """
 
     TRIAL = 0.6
     NEAR = 0.12
     NEAR_S = 0.008
     LONGEST_S = 0.6
-    """A key that is dropped so late is dropped for another reason."""
+    """If a key is dropped later than this, it has another reason."""
     LASTS = 60
-    """After so many moves it is tried whether keys are taken earlier by now; then after twice as many."""
+    """After this many moves an earlier key is tried; the next time after twice as many moves."""
     FORGOTTEN = 0.7
 
     def __init__(self) -> None:
@@ -29,7 +30,7 @@ class KeyPace:
 
     @property
     def gap(self) -> float:
-        """How long after a move to press the next key, in seconds."""
+        """The time between a move and the next key, in seconds."""
         if not self._dropped:
             return 0.0
         if self._taken == float("inf"):
@@ -40,15 +41,15 @@ class KeyPace:
         return self._dropped + self.TRIAL * between
 
     def left(self, now: float) -> float:
-        """Return how many seconds to wait before the next key."""
+        """Return how many seconds are left to wait before the next key."""
         return 0.0 if self._moved is None else max(0.0, self._moved + self.gap - now)
 
     def press(self, now: float) -> None:
-        """Note that a key is pressed."""
+        """Note the time of a key press."""
         self._pressed = now
 
     def note(self, *, taken: bool, first: bool) -> None:
-        """Take in whether that key was taken; where not, only the first press of a move tells of the pace."""
+        """Learn whether the page took the key; a dropped key only counts at the first press of a move."""
         since = float("inf") if self._moved is None else self._pressed - self._moved
         if taken:
             self._moved = self._pressed

@@ -1,1 +1,1 @@
-"""What a key press did to the board, and by which rules."""
+"""Make moves, and find out by which rules the board has changed."""

@@ -1,4 +1,4 @@
-"""Make sure, by some moves, that what was found on a page is the board that is played on it."""
+"""Check with some moves that the board found on a page is the one to play on."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from scraper.readers.tile_values import FIRST_RANK
 from scraper.reading import Reading, Status
 
 MOVES = 80
-"""After so many moves what is not known by then is guessed."""
+"""The most moves before a game; after them, what is still unknown is guessed."""
 RIVALS_MOVE_S = 1.0
-"""Of several boards the ones that move within this time, with no key pressed, are played by somebody else."""
+"""A board that moves within this time without a key is played by the page itself, for example as a demo."""
 MOST_RIVALS = 4
 FRUITLESS_DIRECTIONS = 2
-"""So many moves are tried in all ways on a board of elements before a canvas is looked at."""
+"""How many moves must fail by all methods on a board of elements before a canvas is tried."""
 LARGEST_FIRST_TILE = MOST_FIRST_TILES = 4
 ITS_OWN = "it moves by itself"
 
 
 class Confirmation:
-    """The moves before a game that are not recorded.
+    """The unrecorded moves before a game, which show that the board is the right one.
 
     Args:
-        parts: of the page.
-        mover: what reads its board and makes moves.
-        restart: what starts a new game.
+        parts: the parts of the page.
+        mover: reads the board and makes moves.
+        restart: starts new games.
     """
 
     def __init__(self, parts: PageParts, mover: Mover, restart: Restart) -> None:
@@ -44,10 +44,7 @@ class Confirmation:
         self._restart = restart
 
     async def started(self, reading: Reading) -> Reading:
-        """Start the game where what looks like a board cannot be a game under way.
-
-        Such are logos: a tile of 2048 with nothing beside it.
-        """
+        """Click "start" if the board cannot be a game in progress, such as a logo with a single 2048 tile."""
         if not reading.traits.any_grid or not _is_decoration(reading):
             return reading
         if await self._parts.obstacles.click_one(START, SIZE, leave=True):
@@ -58,7 +55,7 @@ class Confirmation:
         return reading
 
     async def of_rivals(self, reading: Reading) -> Reading:
-        """Find a board that does not move by itself, where there are several."""
+        """Find a board that does not move by itself, if the page has several."""
         for _ in range(MOST_RIVALS):
             if not self._values.rivals and _is_fresh(reading):
                 break
@@ -74,10 +71,10 @@ class Confirmation:
         return reading
 
     async def played(self, reading: Reading) -> Reading:
-        """Play until it is known what looks are worth, or that doubtful numbers obey the rules.
+        """Play until the values of the looks are known, or until doubtful numbers have followed the rules.
 
         Raises:
-            PageError: it is another game.
+            PageError: the page plays another game.
         """
         moves = tries = 0
         while tries < MOVES and self._values.doubts(reading, moves):
@@ -103,7 +100,7 @@ class Confirmation:
             if isinstance(outcome, Unexplained) and not outcome.rules and self._values.ranks:
                 raise self._other_game(reading)
             if isinstance(outcome, Unexplained) and self._values.are_guessed:
-                # The tiles may have changed their looks since: what they are worth is learned from here on.
+                # The tiles may have changed their looks, so learn the values again from here.
                 self._values.forget(moved=True)
                 reading, moves = await self._mover.read(), 0
                 continue
@@ -115,7 +112,7 @@ class Confirmation:
         return reading
 
     async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
-        """Make a move; where no move has ever worked, turn to another board of the page."""
+        """Make a move; if no move has ever worked, turn to another board of the page."""
         outcome = await self._mover.move(before, direction)
         if not isinstance(outcome, Unchanged) or not outcome.exhausted or self._input.proven is not None:
             return outcome
@@ -142,13 +139,13 @@ class Confirmation:
 
 
 def _is_decoration(reading: Reading) -> bool:
-    """Whether this is a single tile that no game begins with: a spawn comes with every merge."""
+    """Return whether the board is a single large tile; in a game each merge brings a second tile."""
     tiles = [cell for cell in reading.board.cells if cell]
     return len(tiles) == 1 and reading.board.max_tile > LARGEST_FIRST_TILE
 
 
 def _is_fresh(reading: Reading) -> bool:
-    """Whether this looks like the start of a game; otherwise it may be another game, or one under way."""
+    """Return whether the board looks like the start of a game, or comes from a reader that needs no check."""
     tiles = [cell for cell in reading.board.cells if cell]
     return not reading.traits.any_grid or (
         1 < len(tiles) <= 4 and reading.board.max_tile <= LARGEST_FIRST_TILE

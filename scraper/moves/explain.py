@@ -1,4 +1,4 @@
-"""What came of a move: by the rules of 2048, by rules of the page's own, or by none."""
+"""Explain the board after a move by the rules of 2048 or by the page's own rules."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from scraper.reading import Ply, Reading
 from scraper.wait_times import WaitTimes
 
 OFFENCES = 4
-"""So many boards in a row that defy the rules, and the reader is not believed any more."""
+"""After this many boards in a row that break the rules, the reader is not believed any more."""
 FORGIVEN = 0.5
-"""How much of an offence one move by the rules makes good."""
+"""How many offences one move by the rules cancels."""
 
 
 class Judge:
-    """Say what came of the moves that are made on one page.
+    """Judge the boards after the moves on one page.
 
     Args:
-        values: what is known of the page's tiles.
+        values: the values of the page's tiles.
 
     Attributes:
-        rules: the rules that the page was seen to follow.
-        has_slid: whether any move was one by the rules.
+        rules: the observed rules of the page.
+        has_slid: whether any move has followed the rules.
     """
 
     def __init__(self, values: TileValues) -> None:
@@ -38,7 +38,7 @@ class Judge:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew on a page that has loaded anew; its rules stay."""
+        """Reset for a page that has loaded again; keep its rules."""
         self.trust = Trust()
         self.scores_by_rules = True
         self._shows_score = True
@@ -46,13 +46,13 @@ class Judge:
         self.has_slid = False
 
     def question(self, before: Reading, ply: Ply, waits: WaitTimes, idle: int) -> SlideQuestion:
-        """Return what to ask what sees the board.
+        """Return the question about a move for the board's eye.
 
         Args:
             before: the last reading.
-            ply: the move from it.
+            ply: the move from that reading.
             waits: how long to wait for what.
-            idle: milliseconds without a change after which the key was dropped.
+            idle: milliseconds; if nothing changes for this long, the page dropped the key.
         """
         expects_score = before.score is not None and self.scores_by_rules
         scale = self._values.scale
@@ -75,20 +75,20 @@ class Judge:
         )
 
     def shown(self, reading: Reading) -> Reading:
-        """Return the reading without a number that was taken for the score and is something else."""
+        """Return the reading without its score, if that number has turned out to be something else."""
         return reading if self._shows_score else reading.changed(score=None)
 
     def slid(
         self, sighting: Sighting, reading: Reading, before: Reading, ply: Ply, *, learned: bool
     ) -> Slid | Unexplained:
-        """Judge a board at rest that some slide and spawn explain.
+        """Judge a board at rest that a slide and a spawn explain.
 
         Args:
-            sighting: what was seen.
+            sighting: the answer of the eye.
             reading: the reading in it.
-            before: the last reading.
+            before: the reading before the move.
             ply: the move.
-            learned: whether the looks of the tiles follow from those before.
+            learned: whether the looks of the tiles follow from the looks before the move.
         """
         self.has_slid = True
         standard = learned or is_slide_with_spawn(ply, reading.board)
@@ -108,12 +108,12 @@ class Judge:
         at_key = self.at_key(sighting, ply)
         if at_key is None or at_key == ply.before:
             return self._unexpected(reading, ply)
-        # The board before may have been believed too early: wait longer from now on.
+        # Perhaps the board before was believed too early, so wait longer from now on.
         self.trust.revoke()
         from_key = Ply.of(at_key, ply.direction)
         follows = is_slide_with_spawn(from_key, reading.board)
         if not follows and is_slide_with_spawn(ply, reading.board):
-            return Slid(self.shown(reading))  # what was seen at the key was a tile that still grew or swung
+            return Slid(self.shown(reading))  # at the key, a tile was still growing or swinging
         if not from_key.slide.moved:
             deviations = self.rules.explain_idle(at_key, reading.board)
             if deviations:
@@ -130,7 +130,7 @@ class Judge:
     def _unexpected(self, reading: Reading, ply: Ply) -> MoveOutcome:
         deviations = self.rules.explain(ply, reading.board)
         if deviations and IDLE_SPAWN in deviations and not self.has_slid:
-            deviations = None  # something that fills up beside the game
+            deviations = None  # something other than the game, which fills up
         if deviations == ():
             self.has_slid = True
             return Slid(reading)
@@ -140,23 +140,23 @@ class Judge:
         return Unexplained(reading, f"{ply} led to {reading.board}, which no spawn explains")
 
     def anew(self, reading: Reading, ply: Ply) -> Slid | Unexplained:
-        """Judge a move at which the page loaded anew, as a page does whose server keeps the board."""
+        """Judge a move that made the page load again. Such a page keeps its board on the server."""
         deviations = self.rules.explain(ply, reading.board)
         if deviations == ():
             self.has_slid = True
             return Slid(self.shown(reading))
         if deviations and IDLE_SPAWN not in deviations:
             return self._deviating(deviations, reading, ply)
-        return Unexplained(reading, f"the page loaded anew after {ply}", Cause.LOADED_ANEW)
+        return Unexplained(reading, f"the page loaded again after {ply}", Cause.LOADED_ANEW)
 
     def at_key(self, sighting: Sighting, ply: Ply) -> Board | None:
-        """Return the board as it stood when the key arrived, where that is known."""
+        """Return the board at the moment when the key arrived; ``None`` if it is unknown."""
         return board_like(ply.before, sighting.at_key, self._values.scale)
 
     def offends(self, outcome: MoveOutcome) -> bool:
-        """Return whether with this outcome too many have defied the rules; they are counted anew then."""
+        """Count an outcome; return whether too many have broken the rules, and then start to count again."""
         if isinstance(outcome, Unexplained) and outcome.cause in (Cause.UNKNOWN, Cause.MOVED_BEFORE):
-            # Where the key itself did nothing, it was the click before it that changed something.
+            # If the key itself did nothing, the click before it changed the board.
             self._offences += 2 if outcome.at_key == outcome.reading.board else 1
         elif isinstance(outcome, Slid):
             self._offences = max(0, self._offences - FORGIVEN)
@@ -166,12 +166,12 @@ class Judge:
         return True
 
     def _are_doubtful(self, deviations: tuple[Deviation, ...]) -> bool:
-        """Whether the looks of tiles were taken for others: what spawns is the 2 or the 4 of a page."""
+        """Return whether looks were probably confused: with looks, only spawns of 2 and 4 are believed."""
         kinds = {one.kind for one in deviations}
         return self._values.book is not None and DeviationKind.SPAWNS in kinds
 
     def _deviating(self, deviations: tuple[Deviation, ...], reading: Reading, ply: Ply) -> Unexplained:
-        """A move by rules of the page's own."""
+        """Return the outcome of a move by the page's own rules, and adopt these rules."""
         self.rules.adopt(deviations)
         self.scores_by_rules = False
         why = f"{ply} led to {reading.board}: {'; '.join(map(str, deviations))}"
@@ -182,7 +182,7 @@ class Judge:
 
 
 def board_like(board: Board, cells: list[int] | None, scale: int) -> Board | None:
-    """Return the board of these face values if it is one, of the same size as another."""
+    """Return a board of the same size with these face values; ``None`` if they do not make a board."""
     if cells is None:
         return None
     with contextlib.suppress(RulesError):

@@ -1,4 +1,4 @@
-"""One try to make a move: press, wait, and say what came of it."""
+"""Make one try at a move: press a key, wait for the effect, and return the outcome."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ LEAST_IDLE_MS = 250
 TRIAL_IDLE_MS = 200
 WEAK_IDLE_MS = 350
 LOOKS_AGAIN = 6
-"""How often a page may load anew, or show nothing that a reader can read, while it is being read once."""
+"""How often a page may load again, or show an unreadable board, during one reading."""
 
 
 class Mover:
     """Read the board of one page, and make moves on it.
 
     Args:
-        parts: of the page.
+        parts: the parts of the page.
 
     Attributes:
         history: the last moves, for a report.
-        reader: the name of the reader that saw the board last; ``None`` if none did.
+        reader: the name of the reader that saw the board last; ``None`` before the first reading.
     """
 
     def __init__(self, parts: PageParts) -> None:
@@ -54,12 +54,12 @@ class Mover:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew on a page that has loaded anew."""
+        """Reset for a page that has loaded again."""
         self.reader: str | None = None
         self._slowest = self._began = 0.0
         self._attempt: tuple[Board, Direction] | None = None
         self._ply: Ply | None = None
-        """The move that is being made, or was made last."""
+        """The current or last move."""
 
     # -- reading ------------------------------------------------------------------------------------------
 
@@ -71,17 +71,17 @@ class Mover:
     async def settled(
         self, *, fresh: bool = False, unblocked: bool = False, meanwhile: Awaitable[None] | None = None
     ) -> tuple[Reading, bool]:
-        """Return the board at rest, and whether it came to rest as wanted in time.
+        """Return the board at rest, and whether it came to rest in time and as asked.
 
         Args:
             fresh: wait for the board of a new game.
-            unblocked: wait until the message of a win has gone.
-            meanwhile: what to do while waiting.
+            unblocked: wait until the win message has gone.
+            meanwhile: an action to await during the wait.
 
         Raises:
             PageError: there is no board, or the page has gone.
         """
-        cap = self._waits.cap * (1 if meanwhile is None else 2)  # what is done meanwhile has its own
+        cap = self._waits.cap * (1 if meanwhile is None else 2)  # the action takes time too
         for _ in range(LOOKS_AGAIN):
             eye = await self._parts.finder.eye()
             question = SettleQuestion(
@@ -90,7 +90,7 @@ class Mover:
             try:
                 sighting = await while_waiting(eye.await_settled(question, cap), meanwhile)
             except DocumentGoneError:
-                # The page has loaded anew; what we did meanwhile brought that about, or is done.
+                # The page has loaded again. Our action caused that, or has ended.
                 meanwhile, fresh = None, False
                 continue
             if self._values.turns_to_ranks(sighting):
@@ -109,7 +109,7 @@ class Mover:
         raise self._parts.readers.no_board(self._parts.tab.url)
 
     def _reading_in(self, sighting: Sighting) -> Reading:
-        """The reading in a sighting, with what was learned of looks and scale."""
+        """Return the reading in a sighting, with the learned values of looks and the scale."""
         raw = self._values.raw(sighting)
         reading = self._parts.readers.reading(sighting, raw, self._parts.tab.url)
         self.reader = reading.reader
@@ -118,18 +118,18 @@ class Mover:
     # -- moves --------------------------------------------------------------------------------------------
 
     async def press(self, direction: Direction) -> None:
-        """Make a move in the way that works on this page, without looking at its effect."""
+        """Make a move by the input method that works on this page; do not wait for its effect."""
         await self._in_time(self._input.press(direction))
 
     async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
-        """Make a move once and wait until the page has answered; see `scraper.page.GamePage.move`."""
+        """Try a move once and wait for its effect; see `scraper.page.GamePage.move`."""
         ply = before.ply(direction)
         if not ply.slide.moved:
             raise RulesError(f"{direction} does not change {before.board}; expected a legal direction")
         self._ply = ply
         if (before.board, direction) != self._attempt:
             if self._input.proven is not None:
-                self._input.give_up()  # what was missed so far was another move
+                self._input.give_up()  # the tries so far were for another move
             self._attempt = before.board, direction
         try:
             sighting = await self._asked(before, ply)
@@ -144,7 +144,7 @@ class Mover:
         return await self._held_to_rules(outcome)
 
     async def _asked(self, before: Reading, ply: Ply) -> Sighting:
-        """Make a move by the method whose turn it is, and have the page's eye look at its effect."""
+        """Make a move by the next input method, and ask the eye for its effect."""
         idle = self._idle(weak=before.traits.weak)
         question = self._judge.question(before, ply, self._waits, idle)
         eye = await self._parts.finder.eye()
@@ -158,14 +158,14 @@ class Mover:
         return await while_waiting(eye.await_slide(question, self._waits.cap, explains), act)
 
     async def _loaded_anew(self, ply: Ply) -> MoveOutcome:
-        """Say what came of a move after which the page has loaded anew."""
+        """Return the outcome of a move after which the page has loaded again."""
         outcome = self._judge.anew(await self.read(), ply)
         if isinstance(outcome, Slid) or outcome.rules:
             self._took()
         return outcome
 
     async def _outcome(self, sighting: Sighting, before: Reading, ply: Ply) -> MoveOutcome:
-        """Say what came of a move, from what was seen."""
+        """Return the outcome of a move from the answer of the eye."""
         if sighting.outcome is SightKind.UNCHANGED:
             await self._input.missed()
             reading = self._reading_in(sighting)
@@ -180,29 +180,29 @@ class Mover:
             self._took()
             return self._judge.slid(sighting, reading, before, ply, learned=bool(learned))
         reading = await self.read()
-        if reading.reader != sighting.name:  # what another reader saw at the key says nothing
+        if reading.reader != sighting.name:  # the board at the key comes from another reader
             sighting = msgspec.structs.replace(sighting, at_key=None)
         at_key = self._judge.at_key(sighting, ply)
         outcome = self._judge.other(sighting, reading, ply)
         defies = isinstance(outcome, Unexplained) and not outcome.rules
         if at_key == reading.board != before.board or (defies and not self._judge.has_slid):
-            await self._input.missed()  # what changed the board was not this move, or it came before the key
+            await self._input.missed()  # something else changed the board, or it changed before the key
         else:
             self._took()
         return outcome
 
     def _took(self) -> None:
-        """Note that the page has taken the move."""
+        """Note that the page has made the move."""
         self._input.took()
         self._parts.buttons.note_move()
 
     async def _held_to_rules(self, outcome: MoveOutcome) -> MoveOutcome:
-        """Believe a reader only while the rules are obeyed; else another board, else the next reader."""
+        """Turn to another board or the next reader if too many boards in a row break the rules."""
         if not self._judge.offends(outcome):
             return outcome
         why = outcome.why if isinstance(outcome, Unexplained) else ""
         if await self._parts.finder.skip(why):
-            why = "another board of the page is looked at"
+            why = "another board of the page is read from now on"
         else:
             name = outcome.reading.reader
             self._parts.give_up(name, f"{OFFENCES} boards in a row defy the rules of 2048: {why}")
@@ -210,7 +210,11 @@ class Mover:
         return Unexplained(await self.read(), why, Cause.OTHER_BOARD)
 
     async def _in_time(self, act: Awaitable[None]) -> None:
-        """Do something with the page, which must answer."""
+        """Await an action of the page.
+
+        Raises:
+            PageError: the page has gone, or does not answer in time.
+        """
         try:
             async with asyncio.timeout(self._waits.answer / 1000):
                 await act
@@ -220,7 +224,7 @@ class Mover:
             raise page_lost(self._parts.tab.url, error) from error
 
     def _idle(self, *, weak: bool) -> int:
-        """How long without any change tells that a key was dropped; less on pages known to be quick."""
+        """Return after how many milliseconds without a change a key counts as dropped; less on fast pages."""
         longest = self._waits.idle
         if self._input.proven is None and weak:
             longest = min(longest, WEAK_IDLE_MS)
@@ -232,7 +236,7 @@ class Mover:
 
 
 async def while_waiting(wait: Awaitable[Sighting], act: Awaitable[None] | None) -> Sighting:
-    """Wait and act at once, which saves a round trip; the wait looks first, so it may begin after the act."""
+    """Wait and act at the same time, which saves a round trip."""
     waiting = asyncio.ensure_future(wait)
     try:
         if act is not None:
@@ -242,7 +246,7 @@ async def while_waiting(wait: Awaitable[Sighting], act: Awaitable[None] | None) 
         if not waiting.done():
             waiting.cancel()
         elif not waiting.cancelled():
-            waiting.exception()  # taken note of, should the act have failed first
+            waiting.exception()  # read it, so that asyncio does not log it if the act failed first
 
 
 def _noted(before: Reading, direction: Direction, outcome: MoveOutcome, seconds: float) -> dict[str, object]:

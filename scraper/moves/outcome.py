@@ -1,4 +1,4 @@
-"""What came of one try to make a move."""
+"""The outcomes of one try to make a move."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from scraper.reading import Ply, Reading
 
 @dataclass(frozen=True, slots=True)
 class Slid:
-    """The page did what the rules say: the board slid, one tile spawned, and all is at rest."""
+    """The page followed the rules: the board slid, one tile spawned, and the board is at rest."""
 
     reading: Reading
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The page did not react. Look at ``reading.status`` first, a message may have come up; then try again.
+    """The page did not react. Check ``reading.status`` for a message of the page, then try again.
 
     Attributes:
         reading: what the page shows now.
-        exhausted: every way of making the move has been tried.
+        exhausted: whether every input method has been tried.
     """
 
     reading: Reading
@@ -34,15 +34,15 @@ class Cause(enum.Enum):
     """Why a board is not the slide of the old one plus one spawned tile."""
 
     OWN_RULE = enum.auto()
-    """The page has rules of its own; they explain the board."""
+    """The page's own rules explain the board."""
     UNKNOWN = enum.auto()
     """No rule explains the board."""
     MOVED_BEFORE = enum.auto()
-    """The page had moved on before the key arrived."""
+    """The board changed before the key arrived."""
     LOADED_ANEW = enum.auto()
-    """The page has loaded anew."""
+    """The page has loaded again."""
     OTHER_BOARD = enum.auto()
-    """Another board of the page is looked at from now on, or the same one by another reader."""
+    """From now on another board of the page is read, or the same board by another reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class Unexplained:
 
     Attributes:
         reading: what the page shows now; the game can continue from there.
-        why: one sentence for people.
-        cause: the same for programs.
-        at_key: the board as it stood when the key arrived, where that was not the board the move was chosen
-            for: the page had moved on late, or the reading before had been believed too early.
+        why: the reason in one sentence, for people.
+        cause: the reason for programs.
+        at_key: the board when the key arrived, if it was not the board that the move was chosen for. Either
+            an earlier key took effect late, or the reading before was believed too early;
             `is_slide_with_spawn` tells which.
-        rules: the deviations from the rules of 2048 that do explain the board; empty where nothing does.
+        rules: the deviations from the rules of 2048 that explain the board; empty if nothing explains it.
     """
 
     reading: Reading
@@ -70,7 +70,7 @@ MoveOutcome = Slid | Unchanged | Unexplained
 
 
 def is_slide_with_spawn(ply: Ply, after: Board) -> bool:
-    """Return whether a board is what a move slides to plus one spawned 2 or 4."""
+    """Return whether a board is the afterstate of a move plus one spawned 2 or 4."""
     if not ply.slide.moved or ply.before.size != after.size:
         return False
     pairs = zip(ply.slide.afterstate.cells, after.cells, strict=True)

@@ -1,4 +1,4 @@
-"""What one page is played with: its eyes, buttons and input, and what is known of its tiles and rules."""
+"""Hold the parts that play one page: its eyes, buttons and input, and its known tile values and rules."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class PageParts:
 
     Attributes:
         tab: the page of Playwright.
-        scripts: ours, in the page.
-        site: what is known of the page's site.
+        scripts: the project's scripts in the page.
+        site: the profile of the page's site.
         waits: how long to wait for what.
-        readers: the ways of reading boards.
-        obstacles: what may stand before the game.
-        buttons: for new games and after wins.
-        finder: what finds the board.
-        input: what makes moves.
-        values: what is known of the tiles.
-        judge: what says what came of a move.
+        readers: the readers of boards.
+        obstacles: clicks away what covers the game.
+        buttons: clicks buttons for new games and after wins, and answers dialogs.
+        finder: finds the board.
+        input: makes moves.
+        values: knows the values of the tiles.
+        judge: judges the board after each move.
     """
 
     tab: Page
@@ -88,31 +88,31 @@ class PageParts:
         )
 
     def forget(self) -> None:
-        """Begin anew on a page that has loaded anew."""
+        """Reset all parts for a page that has loaded again."""
         self.finder.forget()
         self.input.forget()
         self.judge.forget()
 
     def give_up(self, name: str, why: str, *, moved: bool = True, ply: Ply | None = None) -> None:
-        """Stop believing a reader and what was learned of its tiles; see `Finder.give_up`.
+        """Stop believing a reader, and forget the tile values learned with it; see `Finder.give_up`.
 
         Args:
-            name: the reader.
+            name: the name of the reader.
             why: the reason, for people.
-            moved: whether anything ever moved on the board.
-            ply: in the middle of a game: the move that was made last.
+            moved: whether the board has ever moved.
+            ply: during a game, the last move; else ``None``.
         """
         self.readers.is_2048 |= ply is not None
         self.finder.give_up(name, why, moved=moved)
         self.values.forget(ply)
 
     async def said(self) -> Status:
-        """Return what the page says of the game, on itself or in a dialog since its last move."""
+        """Return the status of the game by the page's messages, or by a dialog since its last move."""
         status = await self.obstacles.says()
         return self.buttons.said if status is Status.PLAYING else status
 
     async def unless_lost(self, act: Awaitable[Result]) -> Result:
-        """Do something with the page.
+        """Await an action of the page, and turn the driver's errors into errors of the page.
 
         Raises:
             PageError: the page has gone.

@@ -1,4 +1,4 @@
-"""Load a page, start a new game on it, and let a game continue after a win."""
+"""Load a page, start a new game on it, and continue a game after a win."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Restart:
     """Start games on one page.
 
     Args:
-        parts: of the page.
-        mover: what reads its board.
+        parts: the parts of the page.
+        mover: reads the board.
     """
 
     def __init__(self, parts: PageParts, mover: Mover) -> None:
@@ -37,10 +37,10 @@ class Restart:
         self._url = ""
 
     async def load(self, url: str) -> None:
-        """Load the page, and forget what was known of it.
+        """Load the page, and forget everything about the page before.
 
         Raises:
-            PageError: it does not load.
+            PageError: the page does not load.
         """
         self._parts.forget()
         self._mover.forget()
@@ -63,7 +63,7 @@ class Restart:
             raise PageError(f"{url} does not load: its server answered {answer}; check the address", url=url)
 
     async def keep_going(self) -> Reading | None:
-        """Let the game continue after a win; return ``None`` if the page offers no way that works."""
+        """Continue the game after a win; return ``None`` if the page does not continue it."""
         known = self._parts.site.buttons.keep_going
         click = await self._button(known or KEEP_GOING_SELECTOR, KEEP_GOING, in_game=True)
         if click is None:
@@ -73,13 +73,13 @@ class Restart:
         return reading if settled and reading.status is not Status.WON else None
 
     async def new_game(self, *, anew: bool = False) -> Reading:
-        """Start a new game by the page's own button, or by loading the page anew where it has none.
+        """Start a new game with the page's button; without such a button load the page again.
 
         Args:
-            anew: load the page anew in any case.
+            anew: load the page again in any case.
 
         Raises:
-            PageError: neither leads to a new game.
+            PageError: neither starts a new game.
         """
         self._parts.judge.scores_by_rules = True
         known = self._parts.site.buttons.new_game
@@ -90,14 +90,14 @@ class Restart:
             reading, settled = await self._mover.settled(fresh=True, meanwhile=click())
             if settled and is_new(reading):
                 return reading
-        logger.info("loading the page anew for a new game")
+        logger.info("loading the page again for a new game")
         await self.load(self._url)
         reading = await self._mover.read()
         if not is_new(reading):
             raise PageError(
-                f"no new game on {self._url}: expected a button that says so ({NEW_GAME_SELECTOR}, "
+                f"no new game on {self._url}: expected a button for it ({NEW_GAME_SELECTOR}, "
                 f"'New game', 'Try again', …) or a new board after loading "
-                f"the page anew, got {reading.board}",
+                f"the page again, got {reading.board}",
                 url=self._url,
                 reader=reading.reader,
             )
@@ -111,5 +111,5 @@ class Restart:
 
 
 def is_new(reading: Reading) -> bool:
-    """Return whether this looks like the start of a game."""
+    """Return whether the reading looks like the start of a game."""
     return reading.status is Status.PLAYING and reading.board.max_tile <= 4

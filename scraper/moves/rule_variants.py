@@ -1,7 +1,7 @@
-"""Pages whose rules differ a little from those of 2048: which deviation explains a move.
+"""Explain moves on pages whose rules differ a little from the rules of 2048.
 
-The standard rules are in `game2048.board`. What is here is tried only after they have failed to explain a
-move on a board at rest.
+The standard rules are in `game2048.board`. The deviations here are tried only if the standard rules do not
+explain a move on a board at rest.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from scraper.reading import Ply
 logger = logging.getLogger(__name__)
 
 MOST_SPAWNED = 5
-"""The largest exponent that is taken for a spawned tile (32)."""
+"""The largest exponent of a spawned tile (32); a larger new tile is not believed to be a spawn."""
 MOST_SPAWNS = 2
 
 
 class DeviationKind(enum.Enum):
-    """In what a page may differ. The ``value`` says it in words, as records and reports show it."""
+    """The kinds of deviations. The ``value`` is the text in records and reports."""
 
     CHAIN = "chain merges: a merged tile merges again in the same move"
     FAR_END = "merges from the far end: 2 2 2 to the left is 2 4"
@@ -49,8 +49,8 @@ class Deviation:
     """One way in which a page differs from the rules of 2048.
 
     Attributes:
-        kind: which.
-        number: the face value of the tile that it is about, or the move; ``None`` where there is none.
+        kind: the kind of the deviation.
+        number: the face value of its tile, or the number of its move; ``None`` if the kind has no number.
     """
 
     kind: DeviationKind
@@ -131,11 +131,11 @@ MERGES: dict[Deviation, Callable[[list[int]], list[int]]] = {
     TO_THE_END_FAR: lambda tiles: _merge_to_the_end(tiles[::-1])[::-1],
     GAPS: _merge_with_gaps,
 }
-"""What the tiles of a line, closed up, become; 0 for a gap."""
+"""For each deviation, what the tiles of a line become; the line has no gaps before, and 0 is a gap after."""
 
 
 def slide_by(merging: Deviation, board: Board, direction: Direction) -> Board:
-    """Return the slide where lines merge as a deviation says."""
+    """Return the afterstate of a move whose lines merge by a deviation."""
     cells = bytearray(len(board.cells))
     for line in board_lines(board.rows, board.columns)[direction]:
         tiles = MERGES[merging]([board.cells[cell] for cell in line if board.cells[cell]])
@@ -146,13 +146,13 @@ def slide_by(merging: Deviation, board: Board, direction: Direction) -> Board:
 
 @dataclass(slots=True)
 class PageRules:
-    """The rules that a page was seen to follow.
+    """The observed rules of a page.
 
     Attributes:
-        deviations: in the order in which they were noticed.
-        values: the exponents that spawn.
-        least: how many tiles spawn at least.
-        most: and at most.
+        deviations: the deviations from the rules of 2048, in the order in which they were noticed.
+        values: the exponents of tiles that spawn.
+        least: the least number of tiles that spawn after a move.
+        most: the most number of tiles that spawn after a move.
     """
 
     deviations: list[Deviation] = field(default_factory=list)
@@ -161,29 +161,33 @@ class PageRules:
     most: int = 1
 
     def afters(self, ply: Ply) -> list[Board]:
-        """Return what a move may slide to, by the standard rules first."""
+        """Return the possible afterstates of a move; the one by the standard rules comes first."""
         slides = [ply.slide.afterstate]
         slides += [slide_by(one, ply.before, ply.direction) for one in self.deviations if one in MERGES]
         return list(dict.fromkeys(slides))
 
     def own_slides(self, ply: Ply) -> list[Board]:
-        """Return what a move may slide to by rules of the page's own: those that are known, else any."""
+        """Return the possible afterstates by the known deviations; if none is known, by all deviations."""
         known = [one for one in self.deviations if one in MERGES]
         return [slide_by(one, ply.before, ply.direction) for one in known or MERGES]
 
     @property
     def merging(self) -> Deviation | None:
-        """The deviation by which lines merge, if the page has one; the last that was noticed."""
+        """The last deviation of the merges that was noticed; ``None`` if there is none."""
         return next((one for one in reversed(self.deviations) if one in MERGES), None)
 
     def afterstate(self, ply: Ply) -> Board:
-        """Return what a move slides to on this page; the board itself where it changes nothing."""
+        """Return the afterstate of a move on this page; the board itself if the move changes nothing."""
         if self.merging is None:
             return ply.slide.afterstate
         return slide_by(self.merging, ply.before, ply.direction)
 
     def explain(self, ply: Ply, after: Board) -> tuple[Deviation, ...] | None:
-        """Return the deviations that explain a move: none by the standard rules, ``None`` if nothing does."""
+        """Return the deviations that explain a move.
+
+        Returns:
+            An empty tuple if the standard rules explain it, ``None`` if nothing explains it.
+        """
         before = ply.before
         if before.size != after.size:
             return None
@@ -198,12 +202,12 @@ class PageRules:
                 found.append(((merging,) if merging else ()) + spawned)
         if not found and (idle := self.explain_idle(before, after)):
             found.append(idle)
-        # The fewest deviations, those that are known of the page before new ones.
+        # Prefer the fewest new deviations, then the fewest deviations in all.
         known = set(self.deviations)
         return min(found, key=lambda those: (len(set(those) - known), len(those)), default=None)
 
     def explain_idle(self, before: Board, after: Board) -> tuple[Deviation, ...]:
-        """Return the deviations by which tiles spawn without a slide; none if those do not explain it."""
+        """Return the deviations that explain a spawn without a slide; empty if they do not explain it."""
         spawned = self._spawned(before, after)
         return (IDLE_SPAWN, *spawned) if spawned is not None and NO_SPAWN not in spawned else ()
 
@@ -221,7 +225,7 @@ class PageRules:
             if one in self.deviations:
                 continue
             self.deviations.append(one)
-            logger.info("the page has a rule of its own: %s", one)
+            logger.info("the page has its own rule: %s", one)
             if one == NO_SPAWN:
                 self.least = 0
             elif one == TWO_SPAWNS:

@@ -1,4 +1,4 @@
-"""When the board after a key press may be believed (docs/pages.md)."""
+"""Decide when to believe the board after a key press (docs/pages.md)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Trust:
-    """Whether a page's board may be believed as soon as it obeys the rules and nothing in it is in doubt.
+    """Whether to believe a page's board as soon as it follows the rules and its reading is sure.
 
-    A board in passing can obey the rules, so at first every board must stay at rest for a while. A page earns
-    trust when, over `MOVES_TO_EARN` moves with `MERGES_TO_EARN` among them that merged, the first board that
-    would have been believed was the one that stayed. It loses trust for good at the first that did not stay,
-    and at the first move that the rules do not explain.
+    A board during an animation can follow the rules too, so at first every board must stay unchanged for a
+    while. A page earns trust after `MOVES_TO_EARN` moves, at least `MERGES_TO_EARN` of them with a merge, if
+    the first board that followed the rules was also the final one each time. It loses trust for good at the
+    first such board that changes, and at the first move that the rules do not explain.
     """
 
     MOVES_TO_EARN = 8
@@ -29,11 +29,11 @@ class Trust:
 
     @property
     def earned(self) -> bool:
-        """Whether the page may be believed at once."""
+        """Whether to believe the page's boards at once."""
         return not self.revoked and self.moves >= self.MOVES_TO_EARN and self.merges >= self.MERGES_TO_EARN
 
     def note(self, early: Board | None, settled: Board, *, merged: bool) -> None:
-        """Take in a move: the first board that would have been believed, if any, and the one that stayed."""
+        """Count a move: the first board that would have been believed, if any, and the final board."""
         if early is not None and early != settled:
             self.revoke()
         elif early is not None:
@@ -41,7 +41,7 @@ class Trust:
             self.merges += merged
 
     def revoke(self) -> None:
-        """Believe only boards that have stayed, from now on."""
+        """Believe only boards that have stayed unchanged, from now on."""
         if not self.revoked:
             logger.info("the page's boards cannot be believed at once: reading it with more patience")
         self.revoked = True

@@ -1,7 +1,7 @@
-"""Readers: each knows one way in which pages show a board.
+"""Readers: each one knows one way in which pages show a board.
 
-A reader is a name, by which a script in ``scraper/in_page`` finds and reads the board, and the step from what
-the script returned, which is untrusted, to a `Reading`. `docs/pages.md` says how to add one.
+A script with the reader's name in ``scraper/in_page`` finds and reads the board. The reader checks the answer
+of the script, which is untrusted, and turns it into a `Reading`. `docs/pages.md` says how to add one.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from scraper.reading import ReaderTraits, Reading
 
 
 class BoardReader(Protocol):
-    """One way of reading boards."""
+    """Reads boards that are shown in one way."""
 
     @property
     def name(self) -> str:
-        """What `probe` and records call it."""
+        """The name in `probe` and in records."""
         ...
 
     @property
     def looks_for(self) -> str:
-        """What it looks for in a page, for the error that tells that nothing was found."""
+        """What the reader looks for, in words; the error "no board found" shows it."""
         ...
 
     @property
     def traits(self) -> ReaderTraits:
-        """How far its boards can be believed."""
+        """How reliable the reader is."""
         ...
 
     @property
     def profile(self) -> Mapping[str, object] | None:
-        """What a site's profile says of the board, for the script that follows it."""
+        """The board of a site profile, for the script that uses it; ``None`` for other readers."""
         ...
 
     def reading(self, raw: object) -> Reading:
-        """Check what the script returned, and make a reading of it.
+        """Check the script's answer, and turn it into a reading.
 
         Raises:
-            UnreadableError: the rules do not know such a board.
+            UnreadableError: the answer is not a board of 2048.
         """
         ...
 
@@ -67,15 +67,15 @@ LATTICE_LOOKS: BoardReader = ScriptReader(
 )
 
 READERS: tuple[BoardReader, ...] = (POSITION_CLASSES, LATTICE_TEXT, LATTICE_CLASSES, LATTICE_LOOKS)
-"""The readers of elements, in the order in which they are tried; `scraper.readers.canvas` comes last."""
+"""The readers of elements, in the order to try them; `scraper.readers.canvas` comes last."""
 
 CANVAS_TEXT: BoardReader = ScriptReader(
     name="canvas-text",
     looks_for="a canvas with numbers drawn as text",
     traits=ReaderTraits(any_grid=True),
 )
-"""The reader of canvases on which numbers are drawn as text, in cells that `scraper.readers.canvas` found."""
+"""The reader of canvases with numbers drawn as text; `scraper.readers.canvas` finds the cells."""
 PIXELS: BoardReader = ScriptReader(
     name="pixels", looks_for="a canvas with equal squares", traits=ReaderTraits(weak=True)
 )
-"""The reader of all other canvases; its pictures are taken by `scraper.readers.canvas`."""
+"""The reader of all other canvases; `scraper.readers.canvas` takes its pictures."""

@@ -1,7 +1,7 @@
-"""What tiles without numbers are worth, learned by the rules of the game from what moves do.
+"""Learn the values of tiles without numbers from the effects of moves and the rules of the game.
 
-A look is any key that is the same for tiles of one value: of a picture, a letter, a patch of pixels. Only
-2s and 4s spawn, and two equal tiles merge into the next; so the rules of the game label the pictures.
+A look is a key that is the same for all tiles of one value, made from a picture, a letter or some pixels.
+Only 2s and 4s spawn, and two equal tiles merge into the next one, so the rules give each look its value.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from game2048.errors import PageError
 logger = logging.getLogger(__name__)
 
 GROUND = "-"
-"""The look of a cell in which there is nothing, where readers can tell."""
+"""The look of an empty cell, from readers that can recognise one."""
 SPAWNED = (1, 2)
 """The exponents that spawn."""
 ENOUGH_SPAWNS = 4
-"""So many spawned tiles of one look are 2s: that all are 4s happens once in ten thousand games."""
+"""If this many tiles spawned and all have one look, they are 2s; all are 4s once in ten thousand games."""
 
 Looks = tuple[str, ...]
 
@@ -31,11 +31,11 @@ class LookBook:
     """The values of looks on one board.
 
     Args:
-        rows: of the board.
-        columns: of the board.
-        first: the looks of the first board, nearly empty: the look of most cells is the empty one, unless
-            there are cells in which nothing is ("-").
-        moved: whether moves were made before, so that not all of these tiles have spawned.
+        rows: number of rows.
+        columns: number of columns.
+        first: the looks of the first board, row by row. The board is nearly empty, so the most frequent look
+            is the empty one, unless some cells have the look "-".
+        moved: whether moves were made before, so that some of these tiles may be merged ones.
     """
 
     def __init__(self, rows: int, columns: int, first: Sequence[str], *, moved: bool = False) -> None:
@@ -47,18 +47,18 @@ class LookBook:
         self._spawned: Counter[str] = Counter() if moved else tiles
         self._order: list[str] = list(tiles)
         self._known: dict[str, int] = {}
-        """The exponents of looks that were known from the beginning."""
+        """The exponents of looks that are known from outside, not learned from moves."""
 
     @classmethod
     def of_board(cls, board: Board, looks: Looks) -> Self | None:
-        """Make the book of a game under way, from a board that is shown with at most one tile more.
+        """Make the book for a game in progress, from a known board that may have one spawned tile more now.
 
         Args:
-            board: what a move slid to, or what it was made on.
-            looks: what is shown now.
+            board: the board before or after the slide of the last move.
+            looks: the looks that the page shows now.
 
         Returns:
-            ``None`` where the looks are not those of that board.
+            The book; ``None`` if the looks do not fit the board.
         """
         free = Counter(look for look, tile in zip(looks, board.cells, strict=True) if not tile)
         book = cls(board.rows, board.columns, looks)
@@ -81,7 +81,7 @@ class LookBook:
 
     @property
     def certain(self) -> bool:
-        """Whether it is known which look is the 2."""
+        """Whether the look of the 2 is known."""
         if self._known:
             return True
         spawned = self._spawned
@@ -90,13 +90,13 @@ class LookBook:
         return len(spawned) == 1 and sum(spawned.values()) >= ENOUGH_SPAWNS
 
     def tells(self, looks: Sequence[str]) -> bool:
-        """Return whether it is known of all of these how they came about."""
+        """Return whether the origin of all these looks is known: a spawn or a merge."""
         return set(looks) <= self._derived().keys()
 
     def values(self) -> dict[str, int]:
-        """Return the exponent of every look that is known, 0 for the empty one."""
+        """Return the exponent of each known look, 0 for the empty one."""
         values = self._derived()
-        for look in self._order:  # seen, but not how it came about
+        for look in self._order:  # looks whose origin is unknown
             if look not in values:
                 self._follow(look, 1, values)
         return values
@@ -127,24 +127,29 @@ class LookBook:
         top = highest_exponent(self.rows, self.columns)
         if unknown or len(looks) != self.rows * self.columns or max(values[look] for look in looks) > top:
             raise PageError(
-                f"the board shows {len(unknown)} tiles of unknown looks; expected each to have come about "
-                "by a spawn or a merge; try a new game (--new-game)"
+                f"the board shows {len(unknown)} tiles of unknown looks; expected looks that came from "
+                "a spawn or a merge; try a new game (--new-game)"
             )
         return Board(self.rows, self.columns, bytes(values[look] for look in looks))
 
     def know(self, look: str, exponent: int) -> None:
-        """Take in what a look is worth that came about by a rule of the page's own."""
+        """Set the value of a look that the page's own rule has made.
+
+        Args:
+            look: the look.
+            exponent: the exponent of its tile.
+        """
         if not self._known:
             self._known = {known: value for known, value in self.values().items() if value}
         self._known[look] = exponent
         self.adopt([look])
 
     def adopt(self, looks: Sequence[str]) -> None:
-        """Take in looks that no move explains, so that the game can continue."""
+        """Add looks that no move explains, so that the game can continue."""
         self._order += [look for look in dict.fromkeys(looks) if look not in self._order]
 
     def observe(self, before: Looks, direction: Direction, after: Looks, *, learn: bool = True) -> bool:
-        """Learn from a move; return whether it and one spawned tile lead from ``before`` to ``after``."""
+        """Learn from a move; return whether the move and one spawn lead from ``before`` to ``after``."""
         slid = self._slide(before, direction)
         if len(after) != len(before) or slid == list(before):
             return False
@@ -173,7 +178,7 @@ class LookBook:
         return True
 
     def _slide(self, before: Looks, direction: Direction) -> list[str | tuple[str]]:
-        """The slide, with ``(look,)`` where two of a look merge into one that is not known yet."""
+        """Return the slide; ``(look,)`` stands for the unknown look that two equal looks merge into."""
         result: list[str | tuple[str]] = [self.empty] * len(before)
         for line in board_lines(self.rows, self.columns)[direction]:
             tiles = [before[cell] for cell in line if before[cell] != self.empty]
@@ -190,7 +195,7 @@ class LookBook:
         return result
 
     def _base(self) -> str:
-        """The look that is the 2, as far as can be told."""
+        """Return the most likely look of the 2."""
         candidates = list(self._spawned) or self._order
         if not candidates:
             return self.empty
@@ -198,7 +203,7 @@ class LookBook:
         def likelihood(look: str) -> tuple[bool, bool, int]:
             others = [other for other in candidates if other != look]
             follows = any(self._next.get(other) == look for other in others)
-            # A look cannot be the 2 if two of it make something else than the other look that spawns.
+            # If a look is the 2, two of it make the 4, which is the other look that spawns.
             breaks = bool(others) and look in self._next and self._next[look] not in others
             return (not follows, not breaks, self._spawned[look])
 

@@ -1,7 +1,7 @@
-"""The eye for boards drawn on a canvas: its cells made small, and the rules to tell what they show.
+"""The eye for boards on a canvas: it shrinks the pictures of the cells, and the rules give their values.
 
-The cells are found in a picture of the window. From then on they are read inside the page, in the frame in
-which they were drawn; only where that is not possible more pictures of the window are taken.
+A picture of the window shows where the cells are. After that the cells are read inside the page, in the
+frame in which they are drawn. If that is impossible, the eye takes more pictures of the window.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ logger = logging.getLogger(__name__)
 _Window = tuple[float, float, float, float]
 LEAST_CANVAS = 100
 STILL_FOR_S = 0.1
-"""How long the cells must look the same."""
+"""How long the cells must look the same before the board is at rest."""
 STILL_FRAMES = 3
-"""Over so many looks."""
+"""The number of equal pictures in a row before the board is at rest."""
 TRUSTED_S = 0.04
-"""How long where the first explained board has always been the one that stayed: two steps of a timer."""
+"""The same time on a trusted page: two steps of a timer."""
 TRUSTED_FRAMES = 2
-"""Over so many looks."""
+"""The same number of pictures on a trusted page."""
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """A canvas: its number in its frame, and where it is there."""
+    """A canvas: its number in its frame, and its position there in CSS pixels."""
 
     id: int
     x: float
@@ -55,7 +55,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 class _Cells(msgspec.Struct, frozen=True):
-    """What the page answers that is asked for the cells of a board."""
+    """The page's answer with the cells of a board."""
 
     cells: str | None
     closed: bool
@@ -67,13 +67,13 @@ class CanvasLattice(msgspec.Struct, frozen=True, rename="camel"):
     """The cells of a board on a canvas, in CSS pixels within it.
 
     Attributes:
-        canvas: its number in its frame.
-        x: the centre of the first cell.
-        y: the same.
-        pitch_x: from one column to the next.
-        pitch_y: from one row to the next.
-        rows: of the board.
-        columns: of the board.
+        canvas: the number of the canvas in its frame.
+        x: the centre of the first cell, from the left.
+        y: the centre of the first cell, from the top.
+        pitch_x: the distance from one column to the next.
+        pitch_y: the distance from one row to the next.
+        rows: number of rows.
+        columns: number of columns.
     """
 
     canvas: int
@@ -96,7 +96,7 @@ class CanvasEye:
 
     Args:
         page: a page of Playwright.
-        scripts: ours, in the page.
+        scripts: the project's scripts in the page.
         waits: how long to wait for what.
     """
 
@@ -111,15 +111,15 @@ class CanvasEye:
         self._lattice: PixelLattice | None = None
         self._gallery: Gallery | None = None
         self._from_window = True
-        """Whether the last look was a picture of the window."""
+        """Whether the last cells came from a picture of the window."""
         self._is_closed = False
-        """Whether the page may not read the canvas."""
+        """Whether the browser forbids the page to read the canvas."""
         self._grounded: bool | None = None
-        """Whether plain cells are empty, whatever their colour; ``None`` until some have been seen."""
+        """Whether plain cells of any colour are empty; ``None`` until some have been seen."""
         self._frame: Frame = page.main_frame
         self._found = False
         self._longest = 0
-        """Over how many looks a move of this page has been seen to change them."""
+        """The most pictures in which one move of this page has changed the cells."""
 
     @property
     def frame(self) -> Frame:
@@ -132,16 +132,16 @@ class CanvasEye:
         return self._found
 
     def forget(self) -> None:
-        """Look for a canvas anew; what is known of its looks is kept."""
+        """Look for a canvas again before the next question; keep the known looks."""
         self._found = False
 
     async def skip(self) -> bool:
-        """Return False: the largest canvas with a board is the only one that is looked at."""
+        """Return False, because only the largest canvas with a board is read."""
         return False
 
     @property
     def lattice(self) -> CanvasLattice | None:
-        """The cells of the board, once it has been found."""
+        """The cells of the board; ``None`` before it has been found."""
         if self._canvas is None or self._lattice is None:
             return None
         found = self._lattice
@@ -151,7 +151,7 @@ class CanvasEye:
 
     @property
     def sees_window(self) -> bool:
-        """Whether the canvas cannot be read inside the page, so that pictures of the window are taken."""
+        """Whether the board is read from pictures of the window, because the canvas cannot be read."""
         return self._from_window
 
     async def find(self) -> bool:
@@ -181,7 +181,7 @@ class CanvasEye:
         return found
 
     async def buttons(self) -> list[tuple[float, float]]:
-        """Return where on the largest canvas buttons may be, in the window; its middle comes last."""
+        """Return points in the window where the largest canvas may have buttons; its middle comes last."""
         from scraper.readers.canvas_lattice import find_buttons
 
         for frame, canvas in await self._canvases():
@@ -193,7 +193,7 @@ class CanvasEye:
         return []
 
     async def region(self) -> Region | None:
-        """Return where the board is in the window."""
+        """Return where the board is in the window; ``None`` before it has been found."""
         lattice = self._lattice
         if self._canvas is None or lattice is None:
             return None
@@ -206,7 +206,7 @@ class CanvasEye:
         )
 
     def look_closer(self) -> bool:
-        """Tell looks apart that differ less; return False if that has been done before."""
+        """Compare looks more closely from now on; return False if that is already the case."""
         from scraper.readers.canvas_appearances import CLOSER, Gallery
 
         if self._gallery is None or self._gallery.same <= CLOSER:
@@ -226,7 +226,7 @@ class CanvasEye:
         return await self._in_time(self._settled(cap), cap)
 
     async def await_slide(self, question: SlideQuestion, cap: int, explains: Explains) -> Sighting:
-        """Wait for what a move does; see `BoardEye`."""
+        """Wait for the effect of a move; see `BoardEye`."""
         return await self._in_time(self._slid(question, cap, explains), cap)
 
     async def _in_time(self, wait: Awaitable[Sighting], cap: int) -> Sighting:
@@ -300,7 +300,7 @@ class CanvasEye:
     # -- pictures -----------------------------------------------------------------------------------------
 
     async def _cells(self) -> Crops:
-        """Return the cells as they look now: read in the page, else in a picture of the window."""
+        """Return pictures of the cells, read inside the page or else from a picture of the window."""
         crops = await self._drawn()
         if crops is None:
             self._from_window = True
@@ -312,7 +312,7 @@ class CanvasEye:
         return crops
 
     async def _compared(self, drawn: Crops) -> Crops:
-        """Let what is read in the page bear the names that it has in pictures of the window."""
+        """Give the cells read inside the page the names of the same cells in a picture of the window."""
         from scraper.readers.canvas_appearances import STILL, difference
 
         photographed = await self._photographed()
@@ -325,7 +325,7 @@ class CanvasEye:
         return again
 
     async def _drawn(self) -> Crops | None:
-        """Read the cells inside the page, after it has drawn its next frame; ``None`` where that fails."""
+        """Read the cells inside the page, after it has drawn its next frame; ``None`` if that fails."""
         from scraper.readers.canvas_appearances import CROP, unpacked
 
         lattice, found, canvas = self.lattice, self._lattice, self._canvas
@@ -347,7 +347,7 @@ class CanvasEye:
         return self._without_ground(unpacked(answer.cells, found.rows * found.columns))
 
     async def _find_anew(self) -> None:
-        """Find the cells of a canvas whose size has changed."""
+        """Find the cells again, because the canvas has changed its size."""
         from scraper.readers.canvas_lattice import find_lattice
 
         await self._place()
@@ -371,7 +371,7 @@ class CanvasEye:
         """Return where the canvas is in the window now.
 
         Raises:
-            PageError: it is not there any more.
+            PageError: the canvas has gone.
         """
         assert self._canvas is not None
         place = await self._scripts.call(self._frame, "canvasPlace", self._canvas.id, into=_Place | None)
@@ -393,7 +393,7 @@ class CanvasEye:
         assert self._canvas is not None
         width, height = round(self._canvas.width), round(self._canvas.height)
         clip = {"x": round(left + x), "y": round(top + y), "width": width, "height": height, "scale": 1}
-        # Beyond the window only where need be: the window is made larger for that, which pages notice.
+        # For a picture beyond the window the browser enlarges the window, and pages notice that.
         beyond = left < 0 or top < 0 or left + width > wide or top + height > high
         answer = await self._session.send(
             "Page.captureScreenshot",
@@ -403,7 +403,7 @@ class CanvasEye:
 
 
 class _Stillness:
-    """For how long the cells have looked the same, and over how many looks."""
+    """How long the cells have looked the same, and in how many pictures."""
 
     def __init__(self) -> None:
         self.crops: Any = None
@@ -413,7 +413,7 @@ class _Stillness:
         self._seen = 0
         self._first: int | None = None
         self.changing = 0
-        """Over how many looks they have changed, from the first change to the last."""
+        """The number of pictures from the first change to the last."""
 
     @property
     def is_still(self) -> bool:
@@ -423,7 +423,7 @@ class _Stillness:
         return self.still_for >= seconds and self.frames >= frames
 
     def outlasts(self, seconds: float, frames: int) -> bool:
-        """Whether nothing has changed for longer than a move takes, in time and in looks."""
+        """Return whether nothing has changed for this time and for this number of pictures."""
         return self.is_still_for(seconds, max(STILL_FRAMES, frames))
 
     def see(self, crops: Crops) -> None:

@@ -1,4 +1,4 @@
-"""Comparing the looks of a board's cells in pictures. Sans I/O."""
+"""Compare the looks of cells in pictures. Does no I/O."""
 
 from __future__ import annotations
 
@@ -14,34 +14,38 @@ from scraper.readers.appearances import GROUND
 from scraper.readers.canvas_lattice import Picture, PixelLattice
 
 Crops = NDArray[np.float32]
-"""[cells, CROP, CROP, 3]: each cell, made small."""
+"""float32 [cells, CROP, CROP, 3]: small pictures of the cells, in grey levels from 0 to 255."""
 
 CROP = 16
 MARKED_PIXELS = CROP * CROP // 10
 MEAN, MARKED = 3.0, 14.0
-"""Differences, in grey levels, that make two pictures: of whole cells, and of the tenth that differs most."""
+"""The differences, in grey levels, that make two looks: of all pixels, and of the most different tenth."""
 SAME = 1.0
-"""`difference` of two crops below which they are the same picture."""
+"""Two crops with a smaller `difference` have the same look."""
 CLOSER = 0.4
-"""The same where `SAME` led to contradictions."""
+"""The same limit after `SAME` has led to contradictions."""
 STILL = 0.35
-"""The same for one cell at two moments."""
+"""The same limit for one cell at two moments."""
 PLAIN = 8.0
-"""The most, in grey levels, by which the marked pixels of a plain cell differ from an even shading."""
+"""The most grey levels by which the marked pixels of a plain cell differ from an even shading."""
 
 
 def crops_of(picture: Picture, lattice: PixelLattice) -> Crops:
-    """Every cell made small by averaging, so that a fraction of a pixel matters little."""
+    """Return the crops of all cells. They are averages, so that a fraction of a pixel matters little."""
     image = Image.fromarray(picture)
     small = [image.resize((CROP, CROP), Image.Resampling.BOX, box=box) for box in _within(picture, lattice)]
     return np.stack([np.asarray(crop, dtype=np.float32) for crop in small])
 
 
 def unpacked(cells: str, count: int) -> Crops:
-    """Return the crops that the page has made: base64 of red, green and blue.
+    """Decode the crops that the page has made.
+
+    Args:
+        cells: base64 of red, green and blue bytes.
+        count: how many cells to expect.
 
     Raises:
-        PageError: there are more or fewer.
+        PageError: the text holds another number of cells, or is not base64.
     """
     try:
         values = np.frombuffer(base64.b64decode(cells, validate=True), dtype=np.uint8)
@@ -59,7 +63,7 @@ def _within(picture: Picture, lattice: PixelLattice) -> list[tuple[float, float,
 
 
 def are_plain(crops: Crops) -> NDArray[np.bool_]:
-    """Return which cells show only one colour, or one shading into another, within their middle."""
+    """Return which cells are plain: their middle shows one colour, or one colour that shades into another."""
     side = (np.arange(CROP) - (CROP - 1) / 2) / (CROP / 2)
     x, y = (grid.ravel() for grid in np.meshgrid(side, side))
     middle = x**2 + y**2 <= 1
@@ -72,12 +76,12 @@ def are_plain(crops: Crops) -> NDArray[np.bool_]:
 
 
 def without_ground(crops: Crops) -> Crops:
-    """Return the crops with all plain cells made alike: what is left are the tiles, on any ground."""
+    """Return the crops with all plain cells set to 0, so that only the tiles remain."""
     return np.where(are_plain(crops)[:, None, None, None], np.float32(0), crops)
 
 
 def difference(a: Crops, b: Crops) -> NDArray[np.float32]:
-    """Return how much each pair of crops differs: 1 or more makes two looks."""
+    """Return how much each pair of crops differs; with 1 or more they have two looks."""
     by_pixel = np.abs(a - b).mean(axis=-1)
     flat = by_pixel.reshape(*by_pixel.shape[:-2], -1)
     most = np.partition(flat, -MARKED_PIXELS, axis=-1)[..., -MARKED_PIXELS:].mean(axis=-1)
@@ -85,7 +89,7 @@ def difference(a: Crops, b: Crops) -> NDArray[np.float32]:
 
 
 class Gallery:
-    """The looks seen on one board; each is named at its first sight.
+    """The looks of one board; each gets a name when it is first seen.
 
     Args:
         same: the difference below which two crops are the same look.
@@ -103,14 +107,14 @@ class Gallery:
         return bool(self._names)
 
     def teach(self, crops: Crops, names: Sequence[str]) -> None:
-        """Give looks that are seen in another way the names that they have."""
+        """Store crops of known looks that were read in another way, under the known names."""
         for crop, name in zip(crops, names, strict=True):
             if crop.any() and name != GROUND and self._nearest(crop, self._crops) is None:
                 self._crops.append(crop)
                 self._names.append(name)
 
     def names(self, crops: Crops, *, learn: bool) -> tuple[str, ...]:
-        """Return the look of every cell; "?" with a number for new ones that are not to be learned."""
+        """Return the name of each cell's look; unless ``learn``, new looks are named "?" with a number."""
         names = []
         new: list[Crops] = []
         for crop in crops:

@@ -1,4 +1,4 @@
-"""Find the cells of a board in a picture of it. Sans I/O."""
+"""Find the cells of a board in a picture. Does no I/O."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from PIL import Image
 from game2048.size import MAX_SIDE, MIN_SIDE
 
 Picture = NDArray[np.uint8]
-"""[height, width, 3], red, green and blue."""
+"""uint8 [height, width, 3]: red, green and blue."""
 
 LEAST_SIDE = 14
 LEAST_SHARE = 0.3
-"""How much of the picture's width a board fills at least, where it is not as wide as this."""
+"""The least share of the picture's width that a board fills, unless it is at least `LEAST_WIDTH` wide."""
 LEAST_WIDTH = 200
 MOST_COLORS = 24
 INNER = 0.84
-"""The share of a cell's width that is looked at, without its edge."""
+"""The share of a cell's width that is read; the rest is its edge."""
 SMOOTH = 4
 """The most by which neighbouring pixels of one patch differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """A patch of one colour, by the box around it."""
+    """A patch of one colour, with the box around it, in pixels."""
 
     left: int
     top: int
@@ -42,18 +42,18 @@ class Blob:
 
     @property
     def width(self) -> int:
-        """Of the box."""
+        """The width of the box."""
         return self.right - self.left
 
     @property
     def height(self) -> int:
-        """Of the box."""
+        """The height of the box."""
         return self.bottom - self.top
 
 
 @dataclass(frozen=True, slots=True)
 class PixelLattice:
-    """Where the cells are in a picture: the centre of the first, the pitch, the size of a cell."""
+    """The cells in a picture: the centre of the first, the pitch, the size of a cell; all in pixels."""
 
     x: float
     y: float
@@ -66,16 +66,16 @@ class PixelLattice:
 
     @property
     def inner_width(self) -> float:
-        """Of the part of a cell within its edge."""
+        """The width of the part of a cell within its edge."""
         return self.width * INNER
 
     @property
     def inner_height(self) -> float:
-        """Of the part of a cell within its edge."""
+        """The height of the part of a cell within its edge."""
         return self.height * INNER
 
     def boxes(self) -> list[tuple[float, float, float, float]]:
-        """Return the box within the edge of each cell, row by row: left, top, right, bottom."""
+        """Return the box of each cell without its edge, row by row: left, top, right, bottom."""
         w, h = self.inner_width / 2, self.inner_height / 2
         return [
             (x - w, y - h, x + w, y + h)
@@ -94,9 +94,9 @@ def decode(png: bytes) -> Picture:
 
 
 def find_lattice(picture: Picture) -> PixelLattice | None:
-    """Find the board in a picture that shows little else: equal patches in an evenly spaced rectangle.
+    """Find the board in a picture of little else: equal patches in an evenly spaced rectangle.
 
-    Where a board draws no cells: the even division of what is around its tiles.
+    If the board draws no cells, the box around its tiles is divided evenly.
     """
     height, width = picture.shape[:2]
     exact = _blobs(picture)
@@ -109,7 +109,7 @@ def find_lattice(picture: Picture) -> PixelLattice | None:
 
 
 def _made_square(lattice: PixelLattice, width: int, height: int) -> PixelLattice:
-    """With the row or column added that was not seen, if the board lies in the middle only with it."""
+    """Add a row or column that was not seen, if the board is centred only with it."""
     x, y, rows, columns = lattice.x, lattice.y, lattice.rows, lattice.columns
     if rows == columns - 1:
         y -= lattice.pitch_y if y + (rows - 1) / 2 * lattice.pitch_y > height / 2 else 0
@@ -152,7 +152,7 @@ def _loose_lattice(patches: list[Blob], width: int, height: int) -> PixelLattice
 def divided(
     start: float, length: float, side: float, centres: list[float]
 ) -> tuple[float, float, int] | None:
-    """First centre, pitch and count of the cells that divide a length evenly, if they fit these centres."""
+    """Divide a length evenly into cells; return first centre, pitch and count if they fit the centres."""
     counts = range(min(MAX_SIDE, int(length / side + 0.05)), MIN_SIDE, -1)
     even = [(count, gap) for count in counts for gap in _even_gaps(count, length - count * side)]
     padded = [(count, gap / 2) for count in counts for gap in range(int(0.6 * side))]
@@ -165,7 +165,7 @@ def divided(
         places = [(centre - middle) / pitch + (count - 1) / 2 for centre in centres]
         if not all(abs(place - round(place)) < 0.06 and -0.3 < place < count - 0.7 for place in places):
             continue
-        # The middle is known; the pitch follows from the tiles more exactly than from the gaps assumed.
+        # The middle is known. The tiles give the pitch more exactly than the assumed gaps.
         steps = [round(place) - (count - 1) / 2 for place in places]
         if any(steps):
             offs = [centre - middle for centre in centres]
@@ -175,12 +175,12 @@ def divided(
 
 
 def _even_gaps(count: int, spare: float) -> tuple[float, float, float]:
-    """Gaps all around, between only, half a gap around."""
+    """Return the gaps for three layouts: gaps around and between, only between, half gaps around."""
     return spare / (count + 1), spare / (count - 1), spare / count
 
 
 def find_buttons(picture: Picture) -> list[tuple[float, float]]:
-    """Return the centres of at most three patches that are shaped like buttons, the largest first."""
+    """Return the centres of at most three patches with the shape of a button, the largest first."""
     height, width = picture.shape[:2]
     shaped = [
         blob
@@ -222,7 +222,7 @@ def _lattice_among(patches: list[Blob], total: int) -> PixelLattice | None:
 
 
 def _without_strays(blobs: list[Blob]) -> tuple[list[Blob], PixelLattice | None]:
-    """The lattice of these patches, without those that stand apart: a logo, numbers of the game beside it."""
+    """Find the lattice of these patches; drop patches that stand apart, such as a logo or a score."""
     while len(blobs) >= MIN_SIDE * MIN_SIDE:
         lattice = _lattice_of(blobs)
         if lattice is not None:
@@ -236,7 +236,7 @@ def _without_strays(blobs: list[Blob]) -> tuple[list[Blob], PixelLattice | None]
 
 
 def _lines(blobs: list[Blob], edge: Callable[[Blob], int]) -> list[list[Blob]]:
-    """The patches that stand in one column, or in one row, by this edge of theirs."""
+    """Group the patches into columns or rows by one of their edges."""
     lines: list[list[Blob]] = []
     for blob in sorted(blobs, key=edge):
         if lines and edge(blob) - edge(lines[-1][0]) <= 0.2 * blob.width:
@@ -262,7 +262,7 @@ def _lattice_of(blobs: list[Blob]) -> PixelLattice | None:
 
 
 def _axis(centres: list[float], side: float) -> tuple[float, float, int] | None:
-    """First centre, pitch and count along one axis, if the centres are evenly spaced."""
+    """Return the first centre, pitch and count along one axis, if the centres are evenly spaced."""
     places: list[list[float]] = []
     for centre in sorted(centres):
         if places and centre - places[-1][0] <= 0.2 * side:
@@ -282,7 +282,7 @@ def _axis(centres: list[float], side: float) -> tuple[float, float, int] | None:
 
 
 def _blobs(picture: Picture) -> list[Blob]:
-    """The patches of the commonest colours."""
+    """Return the patches of the most frequent colours."""
     packed = picture.astype(np.uint32)
     colors = (packed[..., 0] << 16) | (packed[..., 1] << 8) | packed[..., 2]
     values, counts = np.unique(colors, return_counts=True)
@@ -296,14 +296,14 @@ def _blobs(picture: Picture) -> list[Blob]:
 
 
 def _patches(mask: NDArray[np.bool_]) -> list[Blob]:
-    """The connected patches of a mask."""
+    """Return the connected patches of a mask."""
     padded = np.pad(mask.astype(np.int8), ((0, 0), (1, 1)))
     steps = np.diff(padded, axis=1)
     return _joined(steps == 1, steps == -1, mask[1:] & mask[:-1])
 
 
 def _smooth_patches(picture: Picture) -> list[Blob]:
-    """The patches within which neighbouring pixels differ little: cells that shade from colour to colour."""
+    """Return the patches whose neighbouring pixels differ little: cells that shade from colour to colour."""
     values = picture.astype(np.int16)
     across = np.abs(np.diff(values, axis=1)).max(axis=2) <= SMOOTH
     down = np.abs(np.diff(values, axis=0)).max(axis=2) <= SMOOTH
@@ -312,7 +312,7 @@ def _smooth_patches(picture: Picture) -> list[Blob]:
 
 
 class _Runs:
-    """Runs of pixels, row by row, and which of them belong together."""
+    """Runs of pixels, row by row, joined into groups."""
 
     def __init__(self) -> None:
         self._runs: list[tuple[int, int, int]] = []  # row, start, end
@@ -354,7 +354,13 @@ class _Runs:
 
 
 def _joined(starts: NDArray[np.bool_], ends: NDArray[np.bool_], down: NDArray[np.bool_]) -> list[Blob]:
-    """Patches of runs of pixels: where the runs start and end, and where pixels join with those below."""
+    """Join runs of pixels into patches.
+
+    Args:
+        starts: where runs start, by row.
+        ends: where runs end, by row.
+        down: which pixels join with the pixel below.
+    """
     runs = _Runs()
     above: list[int] = []
     sums = np.pad(np.cumsum(down, axis=1, dtype=np.int32), ((0, 0), (1, 0)))

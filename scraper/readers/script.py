@@ -1,4 +1,4 @@
-"""The reader whose script does all the work inside the page."""
+"""The reader whose work is done by a script inside the page."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Look = Annotated[str, msgspec.Meta(max_length=64)]
 Digits = Annotated[str, msgspec.Meta(max_length=32, pattern="^[0-9]*$")]
 
 LARGEST_SCORE = 10**15
-"""No game comes near it; a larger number on a page is not a score."""
+"""No game reaches this score, so a larger number on a page is something else."""
 NO_TRAITS = ReaderTraits()
-"""Of a reader of which nothing is known."""
+"""The traits of a reader without special ones."""
 
 
 class RawReading(msgspec.Struct, frozen=True):
-    """What a script's ``read()`` returns, by its shape; see ``types.d.ts``."""
+    """The answer of a script's ``read()``, with its types and bounds; see ``types.d.ts``."""
 
     rows: SideLength
     columns: SideLength
@@ -39,13 +39,13 @@ class RawReading(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ScriptReader:
-    """A reader whose script is one of ``scraper/in_page``, where it has the same name.
+    """A reader with a script of the same name in ``scraper/in_page``.
 
     Attributes:
-        name: what `probe` and records call it.
-        looks_for: what it looks for in a page, in words.
-        traits: how far its boards can be believed.
-        profile: what a site's profile says of the board, for the script that follows it.
+        name: the name in `probe` and in records.
+        looks_for: what the reader looks for, in words.
+        traits: how reliable the reader is.
+        profile: the board of a site profile, for the script that uses it.
     """
 
     name: str
@@ -54,10 +54,10 @@ class ScriptReader:
     profile: Mapping[str, object] | None = None
 
     def reading(self, raw: object) -> Reading:
-        """Check what the script returned, and make a reading of it.
+        """Check the script's answer, and turn it into a reading.
 
         Raises:
-            UnreadableError: the rules do not know such a board.
+            UnreadableError: the answer is not a board of 2048.
         """
         try:
             seen = msgspec.convert(raw, RawReading)
@@ -76,10 +76,10 @@ class ScriptReader:
 
 
 def board_of_faces(cells: list[int], rows: int, columns: int) -> Board:
-    """Make a board of face values in one list, row by row.
+    """Make a board from a list of face values, row by row.
 
     Raises:
-        RulesError: the values are not those of a board.
+        RulesError: the values do not make a board.
     """
     if len(cells) != rows * columns:
         raise RulesError(f"{len(cells)} cells do not fill a board of {rows}×{columns}")

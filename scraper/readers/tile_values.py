@@ -1,4 +1,4 @@
-"""What is learned of one page's tiles: the values of looks, and the scale of numbers that begin at 1."""
+"""Learn the tile values of one page: the values of looks, and the scale of numbers that begin at 1."""
 
 from __future__ import annotations
 
@@ -13,27 +13,26 @@ from scraper.readers.appearances import SPAWNED, LookBook, Looks
 from scraper.reading import Ply, Reading, UnreadableError
 
 PROVING_MOVES = 4
-"""So many moves by the rules, and a board is believed that may be another one."""
+"""After this many moves by the rules, a doubtful board is believed."""
 FIRST_RANK = 3
-"""The first number that tells powers to which 2 is raised from powers of two that begin at 1."""
+"""The first number that shows that tiles are exponents (1, 2, 3) and not powers of two (1, 2, 4)."""
 PROVING_LOOKS = 2
-"""So many, and what was seen in looks is a board."""
+"""After this many moves by the rules, a board of looks is believed."""
 PROVEN_TILE = 8
-"""Where tiles begin at 1, a 4 made of 2 and 2 shows that this is not another game of small numbers."""
+"""The tile that proves a board whose tiles begin at 1: the page shows it as a 4, made of 2 and 2."""
 
 
 class TileValues:
-    """Learn what tiles are worth, and turn what readers return into boards of face values."""
+    """Learn the values of tiles, and replace looks in readings by face values."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self, ply: Ply | None = None, *, moved: bool = False) -> None:
-        """Begin anew: what was read was another board, or not a board.
+        """Forget all values, because the reader saw another board, or no board.
 
         Args:
-            ply: in the middle of a game: the move that was made last. What it slides to says what the tiles
-                are worth.
+            ply: during a game, the last move; its afterstate gives the values of the tiles.
             moved: whether moves have been made on this board.
         """
         self._ply = ply
@@ -42,20 +41,20 @@ class TileValues:
         self.looks: Looks = ()
         """The looks of the last reading; empty where tiles have numbers."""
         self.scale = 1
-        """2 where the tiles begin at 1, since no board holds a tile of 1."""
+        """2 if the tiles begin at 1, because no board holds a tile of 1; else 1."""
         self.rivals = False
-        """Whether the page shows another board of that size."""
+        """Whether the page shows another board of the same size."""
         self.ranks = False
-        """Whether the tiles show the power to which 2 is raised: 1, 2, 3, 4 for 2, 4, 8, 16."""
+        """Whether the tiles show exponents: 1, 2, 3, 4 for 2, 4, 8, 16."""
 
     @property
     def labels(self) -> dict[str, int]:
-        """The face values of looks, as far as they are known."""
+        """The face values of the looks that are known."""
         return self.book.labels() if self.book else {}
 
     @property
     def are_guessed(self) -> bool:
-        """Whether tiles have looks of which it is not known yet what they are worth."""
+        """Whether the values of the looks are still uncertain."""
         return self.book is not None and not self.book.certain
 
     def doubts(self, reading: Reading, moves: int) -> bool:
@@ -69,25 +68,25 @@ class TileValues:
         )
 
     def explains(self, direction: Direction, looks: Looks) -> bool:
-        """Return whether a move from the last reading may have led to these looks; learn nothing."""
+        """Return whether a move from the last reading explains these looks; learn nothing."""
         return self.book is not None and self.book.observe(self.looks, direction, looks, learn=False)
 
     def take(self, sighting: Sighting, direction: Direction) -> bool | None:
-        """Learn from a move; return whether the rules explain it, ``None`` where nothing can be learned."""
+        """Learn from a move; return whether the rules explain it, ``None`` if the board has no looks."""
         looks = _looks_of(sighting)
         if looks is None or self.book is None or len(looks) != len(self.looks):
             return None
         return self.book.observe(self.looks, direction, looks)
 
     def take_by(self, afters: Sequence[Board], sighting: Sighting) -> bool:
-        """Learn what one new look is worth that a rule of the page's own has made.
+        """Learn the value of one new look that the page's own rule has made.
 
         Args:
-            afters: what the move may have slid to.
-            sighting: what was seen after it.
+            afters: the possible afterstates of the move.
+            sighting: the answer of the eye after the move.
 
         Returns:
-            Whether one of them explains all looks, with one spawned tile.
+            Whether one afterstate and one spawned tile explain all looks.
         """
         looks, book = _looks_of(sighting), self.book
         if looks is None or book is None or not book.certain:
@@ -113,7 +112,7 @@ class TileValues:
         return False
 
     def raw(self, sighting: Sighting) -> object:
-        """Return the reading of a sighting with face values for looks and for numbers that begin at 1."""
+        """Return the reading of a sighting, with looks and numbers from 1 replaced by face values."""
         raw = sighting.reading
         if not isinstance(raw, dict):
             return raw
@@ -141,9 +140,10 @@ class TileValues:
         )
 
     def turns_to_ranks(self, sighting: Sighting) -> bool:
-        """Take tiles that begin at 1 for powers as soon as one shows a 3; what was read so far stays right.
+        """Read tiles that begin at 1 as exponents as soon as one shows a 3; return whether that is new.
 
-        1 and 2 are the tiles 2 and 4 in either case. Whether 3 is made of two 2s the next look must tell.
+        Earlier readings stay right, because 1 and 2 mean the tiles 2 and 4 in both cases. The next reading
+        must show whether two 2s make a 3.
         """
         odd = sighting.reading.get("odd") if isinstance(sighting.reading, dict) else None
         if self.ranks or self.scale == 1 or odd != [FIRST_RANK] * len(odd or ()) or not odd:

@@ -222,7 +222,7 @@ async def test_a_page_that_loads_anew_is_found_again(browser: Browser, pages_url
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&reload=1")
         outcome = await game.move(reading, Direction.LEFT)
         assert isinstance(outcome, Unexplained)
-        assert "loaded anew after left" in outcome.why
+        assert "loaded again after left" in outcome.why
         assert outcome.reading.board == board(FAR_APART)
 
 

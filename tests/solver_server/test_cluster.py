@@ -49,7 +49,7 @@ def test_a_worker_that_dies_costs_no_result(scheduler: str, tmp_path: Path) -> N
 def test_a_task_that_kills_every_worker_is_told() -> None:
     with Processes(crew_tasks.die_always, 1) as crew:
         crew.submit()
-        with pytest.raises(SolverError, match=r"3 worker processes died over the same task.*exit code -9"):
+        with pytest.raises(SolverError, match=r"3 worker processes died during the same task.*exit code -9"):
             crew.result()
 
 
