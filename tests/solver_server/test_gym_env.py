@@ -146,7 +146,8 @@ def test_a_missing_package_names_the_extra(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
     )  # fmt: skip
     assert done.stderr.splitlines()[-1] == (
-        "ImportError: the environment needs the package gymnasium: `pip install 'bot2048[gym]'` brings it"
+        "ImportError: the environment needs the package gymnasium; "
+        "install it with `pip install 'bot2048[gym]'`"
     )
 
 
