@@ -1,4 +1,4 @@
-// Buttons on the page that make a move.
+// Finds the buttons of a page that make a move.
 
 import { classesOf, walk } from "./dom.js";
 
@@ -7,7 +7,7 @@ const BUTTON =
   "[class*=btn], [class*=arrow], [class*=button]";
 
 /**
- * What an element says of itself, to people and to programs.
+ * Return the texts and names of an element, for people and for programs.
  *
  * @param {Element} element
  * @returns {string[]}
@@ -33,9 +33,9 @@ const isSmallButton = (element) => {
 };
 
 /**
- * Where the four buttons are that make the moves; null if one is missing.
+ * Return the centres of the four buttons that make the moves; null if one is missing.
  *
- * @param {Record<string, string>} patterns by direction, what its button says
+ * @param {Record<string, string>} patterns by direction, a pattern for the text of its button
  * @returns {Record<string, [number, number]> | null}
  */
 export const directionButtons = (patterns) => {
@@ -60,7 +60,7 @@ export const directionButtons = (patterns) => {
 };
 
 /**
- * Whether a click at a point would press a button.
+ * Return whether a click at a point would press a button.
  *
  * @param {number} x
  * @param {number} y

@@ -1,4 +1,4 @@
-// The canvases of the document: which there are, where they are, and which texts were drawn on them.
+// Finds the canvases of the document, their places and the texts drawn on them.
 
 import { isShown, walk } from "./dom.js";
 
@@ -8,13 +8,13 @@ const NOTE = "\u001e";
 
 /** @import { Box, CanvasPlace, DrawnText } from "./types.js" */
 
-/** @type {HTMLCanvasElement[]} all that have been found, in the order in which they were; Python calls them by it */
+/** @type {HTMLCanvasElement[]} the canvases found so far, in order; Python names a canvas by its index */
 const known = [];
 /** The name of the event that asks for texts; see drawn_text.js. */
 let question = "";
 
 /**
- * Say how the page's own world is asked.
+ * Set the name of the event that asks the page's own world for texts.
  *
  * @param {string} name
  */
@@ -22,7 +22,7 @@ export const askBy = (name) => {
   question = name;
 };
 
-/** All canvases that can be seen, in the order in which the page holds them. */
+/** Return all visible canvases, in the order of the document. */
 export const shownCanvases = () => {
   /** @type {HTMLCanvasElement[]} */
   const found = [];
@@ -33,7 +33,7 @@ export const shownCanvases = () => {
 };
 
 /**
- * Where a canvas is in its frame, with its border.
+ * Return where a canvas is in its frame, including its border.
  *
  * @param {HTMLCanvasElement} canvas
  * @returns {Box}
@@ -44,7 +44,7 @@ const boxOf = (canvas) => {
 };
 
 /**
- * Where the picture of a canvas is in its frame: within its border and padding.
+ * Return where the picture of a canvas is in its frame: within its border and padding.
  *
  * @param {HTMLCanvasElement} canvas
  * @returns {Box}
@@ -67,7 +67,7 @@ export const pictureBox = (canvas) => {
 };
 
 /**
- * The canvases that are large enough for a board.
+ * Return the canvases that are large enough for a board.
  *
  * @returns {CanvasPlace[]}
  */
@@ -80,7 +80,7 @@ export const canvasPlaces = () =>
     .filter(({ width, height }) => Math.min(width, height) >= LEAST_SIDE);
 
 /**
- * Where a canvas is now; null if it has gone.
+ * Return where a canvas is now; null if it has gone.
  *
  * @param {number} id
  */
@@ -93,7 +93,7 @@ export const canvasPlace = (id) => {
 export const canvasCalled = (id) => known[id];
 
 /**
- * The texts that were drawn on a canvas and can still be seen, by their places in the frame.
+ * Return the visible texts that were drawn on a canvas, with their places in the frame.
  *
  * @param {HTMLCanvasElement} canvas
  * @returns {DrawnText[]}

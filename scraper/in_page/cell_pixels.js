@@ -1,28 +1,28 @@
-// Reads the cells of a board on canvases, made small, in the frame in which they were drawn.
+// Reads small pictures of the cells of a board on canvases, in the frame in which they are drawn.
 
 /** @import { CanvasCells, CellsRequest } from "./types.js" */
 
 import { canvasCalled, pictureBox, shownCanvases } from "./canvases.js";
 
-/** Where the page is not being drawn, frames never come. */
+/** If the browser does not draw the page, frames never come. */
 const WITHOUT_FRAMES_MS = 400;
 const PIXEL = 4;
-/** Each pixel is the mean of so many in a row and as many rows, so that fractions of pixels matter little. */
+/** Each pixel is the mean of FINE × FINE pixels, so that fractions of pixels matter little. */
 const FINE = 4;
-/** How many bytes become one string at a time: a call takes so many arguments. */
+/** How many bytes become one string at a time; a call takes a limited number of arguments. */
 const PIECE = 8192;
 
-/** For so long after a question or a key every frame is read of canvases that keep nothing. */
+/** How long after a question or a key each frame of a canvas that forgets its picture (WebGL) is read. */
 const FOLLOWED_MS = 1000;
 const INPUTS = ["keydown", "keyup", "pointerup", "touchend"];
 
 /** @type {CanvasRenderingContext2D | null} */
 let paper = null;
-/** Of the last frame in which something was drawn: what it was asked for, and the answer. */
+/** The last frame with a drawing: the key of its request, and the cells. */
 let last = { key: "", cells: new Uint8Array() };
 /**
- * A canvas of WebGL shows what is drawn in one frame and forgets it: it has to be read in just that frame, which
- * may lie between two questions.
+ * The request to repeat in each frame. A WebGL canvas shows its drawing for one frame and then forgets it, and this
+ * frame may lie between two questions.
  *
  * @type {CellsRequest | null}
  */
@@ -31,9 +31,9 @@ let followedUntil = 0;
 let isFollowing = false;
 
 /**
- * Call back in the next frame, after all that the page does in it and before it is shown. What WebGL draws is lost
- * after that. A callback of `requestAnimationFrame` may come before the page's own; observers of sizes come after,
- * and tell the size of what they begin to observe.
+ * Call back in the next frame, after the page's scripts and before the browser shows the frame. After that the
+ * drawing of WebGL is lost. A callback of `requestAnimationFrame` may run before the page's callbacks. A
+ * `ResizeObserver` runs after them, and always reports the size of an element that it begins to observe.
  *
  * @param {Element} element
  * @param {() => void} act
@@ -61,7 +61,7 @@ const isOneColor = (pixels) => {
 };
 
 /**
- * The means of the pixels, red, green and blue alone, in cells row by row. What shines through is taken for white.
+ * Return the means of the pixels, only red, green and blue, in cells row by row. Transparent pixels count as white.
  *
  * @param {Uint8ClampedArray} pixels
  * @param {CellsRequest} request
@@ -109,8 +109,8 @@ const asText = (bytes) => {
 };
 
 /**
- * Draw all canvases that lie where the board is, one over the other, so small that a cell's middle fills `side`
- * pixels; return nothing where nothing has been drawn in this frame.
+ * Draw all canvases at the place of the board, one over the other, so small that the middle of a cell fills `side`
+ * pixels. Return nothing if the page has not drawn in this frame.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {CellsRequest} request
@@ -147,7 +147,7 @@ const drawn = (canvas, request) => {
  *
  * @param {HTMLCanvasElement} canvas
  * @param {CellsRequest} request
- * @returns {boolean} whether that is allowed
+ * @returns {boolean} whether the browser allows it
  */
 const readFrame = (canvas, request) => {
   try {
@@ -156,7 +156,7 @@ const readFrame = (canvas, request) => {
     else followed = request;
     return true;
   } catch {
-    paper = null; // a canvas that has taken up such a picture cannot be read any more
+    paper = null; // our canvas holds a picture of another site, so it cannot be read any more
     return false;
   }
 };
@@ -178,8 +178,8 @@ const followFrame = (request) => {
 };
 
 /**
- * Resolve in the next frame with the cells of a board; without them where the page may not be read: where pictures
- * of other sites are on it, or where nothing has been drawn since the first request.
+ * Resolve in the next frame with the cells of a board. There are no cells if the canvas shows pictures of other sites,
+ * or if the page has drawn nothing since the first request.
  *
  * @param {CellsRequest} request
  * @returns {Promise<CanvasCells>}
@@ -191,7 +191,7 @@ export const canvasCells = (request) =>
       resolve({ cells: null, closed: false, width: 0, height: 0 });
       return;
     }
-    // The same function is put up once, however often this is called.
+    // A second call with the same function adds no second listener.
     for (const type of INPUTS) window.addEventListener(type, follow, { capture: true, passive: true });
     afterDrawing(canvas, () => {
       const closed = !readFrame(canvas, request);

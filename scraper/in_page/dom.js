@@ -1,4 +1,4 @@
-// What all parts share: the elements of a page, also those in shadow roots.
+// Helpers for all modules: visit the elements of a page, also those in shadow roots.
 
 /** Elements that are never tiles, cells or boards. */
 export const NOT_BOXES = new Set([
@@ -31,7 +31,7 @@ export const walk = (root, visit) => {
 };
 
 /**
- * The first element of the page, shadow roots included, of which something holds.
+ * Return the first element of the page that meets a condition, shadow roots included.
  *
  * @param {(element: Element) => boolean} holds
  * @returns {Element | null}
@@ -48,7 +48,7 @@ export const firstElement = (holds) => {
 };
 
 /**
- * The parent of an element; that of a shadow root is its host.
+ * Return the parent of an element; the parent of a shadow root is its host.
  *
  * @param {Element} element
  * @returns {Element | null}
@@ -60,7 +60,7 @@ export const parentOf = (element) => {
 };
 
 /**
- * Whether an element is another one or lies below it.
+ * Return whether an element is another one, or one of its descendants.
  *
  * @param {Element} outer
  * @param {Element} inner
@@ -73,7 +73,7 @@ export const contains = (outer, inner) => {
 };
 
 /**
- * The smallest element that contains all of these.
+ * Return the smallest element that contains all of these elements.
  *
  * @param {Element[]} elements at least one
  * @returns {Element}
@@ -89,14 +89,14 @@ export const commonAncestor = (elements) => {
 const SEEN = { opacityProperty: true, visibilityProperty: true };
 
 /**
- * Whether an element is displayed, visible and opaque.
+ * Return whether an element is displayed, visible and not transparent.
  *
  * @param {Element} element
  */
 export const isShown = (element) => element.checkVisibility(SEEN);
 
 /**
- * The text of an element's own text nodes, without that of its children.
+ * Return the text of an element's own text nodes, without the text of its children.
  *
  * @param {Element} element
  */
@@ -107,11 +107,11 @@ export const directText = (element) => {
 };
 
 /**
- * The digits of the number that an element shows: in its own text, without what floats above it ("+8"), else
- * in its whole text. Thousands may be parted: "1,044".
+ * Return the digits of the number that an element shows. Its own text comes first, so that floating texts ("+8") do
+ * not count; then its whole text. Thousands may be separated: "1,044".
  *
  * @param {Element | null} element
- * @param {number} most how many digits are returned
+ * @param {number} most the most digits to return
  * @returns {string | null}
  */
 export const digitsOf = (element, most) => {
@@ -122,14 +122,14 @@ export const digitsOf = (element, most) => {
 };
 
 /**
- * What an element says of itself: its id and its classes.
+ * Return the id and the classes of an element as one text.
  *
  * @param {Element} element
  */
 export const namesOf = (element) => `${element.id} ${classesOf(element)}`;
 
 /**
- * The class attribute, which in drawings is no string property.
+ * Return the class attribute. For SVG elements the property `className` is not a string.
  *
  * @param {Element} element
  */

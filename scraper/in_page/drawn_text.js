@@ -1,12 +1,12 @@
-// Runs in the page's own world before its scripts: notes what is drawn as text on canvases, and where.
+// Runs in the page's own world before its scripts, and stores the texts that are drawn on canvases, with their places.
 //
-// What a canvas shows cannot be asked of it. So the methods that draw and erase are wrapped. A wrapper calls the
-// method itself and then keeps a list of the texts that can be seen on each canvas. Our world asks for the list
-// with an event whose name only the two know. The page sees no difference: names, lengths, `toString` and the
-// order of properties are those of the browser. It may also change anything that it can reach: nothing here calls
-// what a page can change, but what was taken before its scripts ran.
+// A canvas cannot list its texts, so this module wraps the methods that draw and erase. A wrapper calls the original
+// method and then updates a list of the visible texts of the canvas. Our world asks for the list with an event whose
+// name only the two know. The page sees no difference: names, lengths, `toString` and the order of properties are
+// those of the browser. A page can change everything that it can reach, so this module only calls functions that it
+// stored before the page's scripts ran.
 
-/** Longer texts are no tiles, and no messages that matter. */
+/** Longer texts are neither tiles nor important messages. */
 const LONGEST = 60;
 const MOST_NOTES = 600;
 const LEAST_ALPHA = 0.05;
@@ -20,14 +20,14 @@ const NOTE = "\u001e";
  *
  * @typedef {object} Note
  * @property {string} text
- * @property {number} x its middle
+ * @property {number} x the middle of the text
  * @property {number} y
- * @property {number} atX where the page put it, which is its middle or a corner
+ * @property {number} atX the point that the page gave, which is the middle or a corner
  * @property {number} atY
- * @property {number} height of its letters
+ * @property {number} height the height of the letters
  */
 
-/** A class whose constructor returns the object that it is given, so that fields of ours can be put on it. */
+/** A class whose constructor returns its argument, so that a subclass can add private fields to that object. */
 class Given {
   /** @param {object} object */
   constructor(object) {
@@ -36,7 +36,7 @@ class Given {
   }
 }
 
-/** A value kept on an object by a private field: no page can see it or break the keeping of it. */
+/** A value in a private field of an object, where the page can neither see nor break it. */
 class Kept extends Given {
   /** @type {any} */
   #value = undefined;
@@ -59,7 +59,7 @@ class Kept extends Given {
   }
 }
 
-/** Another one of the same kind, for what wrappers stand for. */
+/** The same for wrappers: the private field holds the wrapped function. */
 class Masked extends Given {
   /** @type {any} */
   #native = undefined;
@@ -75,7 +75,7 @@ class Masked extends Given {
 
   /**
    * @param {any} thing
-   * @returns {any} what it stands for, or itself
+   * @returns {any} the wrapped function, or the thing itself
    */
   static unmasked(thing) {
     return typeof thing === "function" && #native in thing ? thing.#native : thing;
@@ -87,7 +87,7 @@ const { defineProperty, getOwnPropertyDescriptor: descriptorOf } = Object;
 const { abs, floor, hypot, max, round } = Math;
 
 /**
- * A getter of the browser as a function that no page can change.
+ * Return a getter of the browser as a function that no page can change.
  *
  * @param {object} prototype
  * @param {string} name
@@ -99,7 +99,7 @@ const getter = (prototype, name) => {
 };
 
 /**
- * Put a wrapper in the place of a method; `after` is called with its owner and arguments once it has done its work.
+ * Replace a method by a wrapper, which calls `after` with owner, arguments and result after the method.
  *
  * @param {any} prototype
  * @param {string} name
@@ -118,7 +118,7 @@ const wrap = (prototype, name, after) => {
       try {
         after(owner, values, result);
       } catch {
-        // What goes wrong here is none of the page's business.
+        // An error of our code must not reach the page.
       }
       return result;
     },
@@ -128,7 +128,7 @@ const wrap = (prototype, name, after) => {
   defineProperty(prototype, name, descriptor);
 };
 
-/** `toString` tells of our wrappers what it tells of the browser's own functions. */
+/** Make `toString` return the same text for our wrappers as for the browser's functions. */
 const maskText = () => {
   const native = Function.prototype.toString;
   const wrapper = new Proxy(native, {
@@ -145,7 +145,7 @@ const maskText = () => {
 const HTMLCanvas = globalThis.HTMLCanvasElement;
 const Offscreen = globalThis.OffscreenCanvas;
 
-/** How opaque a canvas is at a point, from 0 to 255. A function, made before anything is wrapped. */
+/** Make a function that returns how opaque a canvas is at a point, from 0 to 255; call it before wrapping. */
 const alphaReader = () => {
   const { clearRect, drawImage, getImageData } = OffscreenCanvasRenderingContext2D.prototype;
   const dataOf = getter(ImageData.prototype, "data");
@@ -172,7 +172,7 @@ const MATRIX = ["a", "b", "c", "d", "e", "f"];
 /**
  * Watch one kind of contexts.
  *
- * @param {any} contexts their prototype
+ * @param {any} contexts the prototype of the contexts
  * @param {any} canvases the prototype of their canvases
  */
 const watchContexts = (contexts, canvases) => {
@@ -211,7 +211,7 @@ const watchContexts = (contexts, canvases) => {
 
   /** @param {any} style */
   const alphaIn = (style) => {
-    // The browser writes colours that can be seen through as "rgba(1, 2, 3, 0.5)".
+    // The browser writes transparent colours as "rgba(1, 2, 3, 0.5)".
     if (typeof style !== "string" || style[4] !== "(" || style[3] !== "a") return 1;
     let from = style.length;
     while (from > 0 && style[from - 1] !== " ") from -= 1;
@@ -221,7 +221,7 @@ const watchContexts = (contexts, canvases) => {
   };
 
   /**
-   * Forget the notes of which something holds.
+   * Remove the notes that meet a condition.
    *
    * @param {any} context
    * @param {(note: Note) => boolean} holds
@@ -240,11 +240,11 @@ const watchContexts = (contexts, canvases) => {
   };
 
   /**
-   * Forget the notes within a rectangle of the context's own coordinates.
+   * Remove the notes within a rectangle, given in the context's coordinates.
    *
    * @param {any} context
    * @param {number[]} rectangle left, top, width, height
-   * @param {(across: number, down: number) => boolean} [hides] whether it hides what lies so far within it
+   * @param {(across: number, down: number) => boolean} [hides] whether the rectangle hides a point within it
    */
   const forgetWithin = (context, rectangle, hides) => {
     if (!Kept.of(canvasOf(context))?.length) return;
@@ -266,7 +266,7 @@ const watchContexts = (contexts, canvases) => {
   };
 
   /**
-   * Note a text; the same text at nearly the same place is its shadow or its outline.
+   * Add a note; the same text at nearly the same place is a shadow or an outline, and is replaced.
    *
    * @param {any} canvas
    * @param {Note} note
@@ -312,7 +312,7 @@ const watchContexts = (contexts, canvases) => {
   };
 
   /**
-   * Copy the notes of a picture that is drawn.
+   * Copy the notes of a canvas that is drawn onto another one.
    *
    * @param {any} context
    * @param {any[]} values of `drawImage`
@@ -359,7 +359,7 @@ const watchContexts = (contexts, canvases) => {
       forgetWithin(context, [toX, toY, toWidth, toHeight], (across, down) => {
         const x = fromX + (across / toWidth) * fromWidth;
         const y = fromY + (down / toHeight) * fromHeight;
-        // Hidden canvases are often larger than what is drawn on them.
+        // Hidden canvases are often larger than their drawing.
         return !isCanvas || alphaAt(source, x, y) >= 255 * COVERING_ALPHA;
       });
     }
@@ -415,8 +415,8 @@ const asText = (notes) => {
 };
 
 /**
- * Watch all canvases of the document; an event of this name that is sent to a canvas is answered by another one,
- * with "!" after the name.
+ * Watch all canvases of the document. An event with this name, sent to a canvas, is answered by an event with "!" after
+ * the name.
  *
  * @param {string} name
  */

@@ -1,4 +1,4 @@
-// All that Python calls by name: see worlds.py.
+// The functions that Python calls by name; see worlds.py.
 
 export { directionButtons, isButtonAt } from "./buttons.js";
 export { askBy, canvasPlace, canvasPlaces } from "./canvases.js";

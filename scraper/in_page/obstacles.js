@@ -1,5 +1,5 @@
-// What stands between a player and the game: buttons that start it, close a message, accept a banner; fields
-// to fill in; and what the page says of itself.
+// Finds what covers the game: buttons that start it, close a message or accept a banner, and fields to fill in. Also
+// reads the messages of the page.
 
 import { isShown, namesOf, walk } from "./dom.js";
 
@@ -15,15 +15,15 @@ const MOST_FOUND = 8;
  * What to look for.
  *
  * @typedef {object} Wanted
- * @property {string} pattern what a thing to click says
- * @property {string} taboo what is never clicked
- * @property {string[]} taken what has been clicked already
- * @property {boolean} modal only what lies over the page
- * @property {boolean} leave also what leads to another page of the site
+ * @property {string} pattern pattern for the text of a thing to click
+ * @property {string} taboo pattern for texts that are never clicked
+ * @property {string[]} taken keys of things that have been clicked already
+ * @property {boolean} modal whether to find only things that cover the page
+ * @property {boolean} leave whether to find links to other pages of the site too
  */
 
 /**
- * Something to click: what it says, where its centre is in the frame, and how many elements it holds.
+ * A thing to click: its text, its centre in the frame, and the number of elements in it.
  *
  * @typedef {{ key: string, text: string, x: number, y: number, inner: number }} Found
  */
@@ -49,7 +49,7 @@ const liesOver = (element) => {
 };
 
 /**
- * Whether a click stays on this page, or where it may leave it, on this site.
+ * Return whether a click stays on this page, or, with `leave`, on this site.
  *
  * @param {Element} element
  * @param {boolean} leave
@@ -88,7 +88,7 @@ const isToClick = (element, text, { modal, leave }) => {
 };
 
 /**
- * The visible things to click that say what is wanted, those that say the least first.
+ * Return the visible things to click whose text fits, the shortest texts first.
  *
  * @param {Wanted} wanted
  */
@@ -112,7 +112,7 @@ export const findObstacles = (wanted) => {
 };
 
 /**
- * The centre of an element, scrolled to if it is out of sight.
+ * Return the centre of an element; scroll to it if it is out of sight.
  *
  * @param {Element} element
  */
@@ -127,7 +127,7 @@ export const centreInView = (element) => {
   return centre();
 };
 
-/** The only field of the page that is empty, which may ask for a name: its centre; null if there is not one. */
+/** Return the centre of the only empty field, which may ask for a name; null if there is no or more than one. */
 export const loneField = () => {
   const fields = [...document.querySelectorAll("input:not([type]), input[type=text]")].filter(
     (field) =>
@@ -141,9 +141,9 @@ export const loneField = () => {
 };
 
 /**
- * Choose an option from a list where another one is chosen; whether there was one.
+ * Choose an option in a list that shows another one; return whether there was one.
  *
- * @param {string} pattern what it says
+ * @param {string} pattern pattern for the text of the option
  */
 export const choose = (pattern) => {
   const wanted = new RegExp(pattern, "iu");
@@ -158,14 +158,14 @@ export const choose = (pattern) => {
 };
 
 /**
- * The text of the page as it is seen.
+ * Return the visible text of the page.
  *
- * @param {number} most how many letters
+ * @param {number} most the most letters to return
  */
 export const pageText = (most) => (document.body?.innerText ?? "").slice(0, most);
 
 /**
- * Whether the page or its title shows a text.
+ * Return whether the page or its title shows a text.
  *
  * @param {string} text
  */
@@ -173,10 +173,10 @@ export const says = (text) => `${document.title} ${document.body?.innerText ?? "
 
 // -- loading ---------------------------------------------------------------------------------------------
 
-/** How far the page has loaded: "loading", "interactive" or "complete". */
+/** Return how far the page has loaded: "loading", "interactive" or "complete". */
 export const readyState = () => document.readyState;
 
-/** Whether a board may come up without a change of the page: something is drawn, or moves without end. */
+/** Return whether a board may appear without a change of the elements: by drawing, or by an endless animation. */
 export const isLively = () => {
   /** @type {(animation: Animation) => boolean} */
   const isEndless = (animation) =>
@@ -189,10 +189,10 @@ export const isLively = () => {
 };
 
 /**
- * Whether the page says little but that it is loading.
+ * Return whether the page says little except that it is loading.
  *
- * @param {string} pattern what says so
- * @param {number} most letters that may stand beside it
+ * @param {string} pattern pattern for the words that say so
+ * @param {number} most the most letters of such a page
  */
 export const saysLoading = (pattern, most) => {
   if (pageText(most + 1).length > most) return false;

@@ -1,5 +1,4 @@
-// Runs in the page's own world before its scripts: boards in closed shadow roots are read like those in open
-// ones.
+// Runs in the page's own world before its scripts. It opens closed shadow roots, so that boards in them can be read.
 
 const attach = Element.prototype.attachShadow;
 

@@ -1,6 +1,6 @@
-// Finds the board of the document with the reader that is asked for, and waits for it to come to rest.
+// Finds the board of the document with a given reader, and waits until it is at rest.
 //
-// Nothing here knows the rules of the game: what a slide may lead to comes from outside, as `afters`.
+// This module does not know the rules of the game: Python sends the possible results of a slide as `afters`.
 
 /** @import { CanvasLattice, Find, RawReading, Reader, Report, SettledRequest, SiteBoard } from "./types.js" */
 /** @import { SlideRequest, SpawnRule } from "./types.js" */
@@ -11,7 +11,7 @@ import { findPositionClasses } from "./readers/position_classes.js";
 import { siteReader } from "./readers/site.js";
 import { watch } from "./watch.js";
 
-/** The ways of finding boards, by the names that Python calls them by. */
+/** The functions that find boards, by the names of their readers in Python. */
 const FINDERS = new Map(
   /** @type {[string, Find][]} */ ([
     ["position-classes", findPositionClasses],
@@ -37,7 +37,7 @@ let name = null;
 let reader = null;
 let keysSeen = 0;
 let keyAt = 0;
-/** @type {number[] | null} the cells as they were when the last arrow key arrived, before the page saw it */
+/** @type {number[] | null} the cells when the last arrow key arrived, before the page saw the key */
 let atKey = null;
 
 /**
@@ -59,10 +59,10 @@ const noteInput = (event) => {
 // -- finding ---------------------------------------------------------------------------------------------
 
 /**
- * Find the board anew if it is not there any more.
+ * Find the board again if it has gone.
  *
- * @returns {{ found: boolean, reasons: Record<string, string> }} whether there is one, and why what was seen is
- *   not a board of 2048
+ * @returns {{ found: boolean, reasons: Record<string, string> }} whether there is one, and by reader why the board
+ *   that it saw is not one of 2048
  */
 const attach = () => {
   if (reader?.isAlive?.()) return { found: true, reasons: {} };
@@ -76,16 +76,16 @@ const attach = () => {
   return { found: true, reasons: {} };
 };
 
-/** The same function is put up once, however often this is called. */
+/** Listen to input. A second call adds no second listener. */
 const hearInput = () => {
   for (const type of INPUTS) window.addEventListener(type, noteInput, { capture: true, passive: true });
 };
 
 /**
- * Look for a board with one reader alone.
+ * Look for a board with one reader.
  *
- * @param {string} wanted its name
- * @param {SiteBoard | null} site what a profile says of the board, for the reader that follows it
+ * @param {string} wanted the name of the reader
+ * @param {SiteBoard | null} site the board of a site profile, for the reader that uses it
  */
 export const attachTo = (wanted, site) => {
   if (site && !FINDERS.has(SITE)) FINDERS.set(SITE, siteReader(site));
@@ -95,7 +95,7 @@ export const attachTo = (wanted, site) => {
 };
 
 /**
- * Read a board on a canvas, whose cells are known; whether the texts drawn on it explain it.
+ * Read a board on a canvas with known cells; return whether the texts drawn on it make a board.
  *
  * @param {CanvasLattice} lattice
  */
@@ -108,7 +108,7 @@ export const attachToCanvas = (lattice) => {
   return true;
 };
 
-/** Leave this board for another that the same reader sees; whether there is one. */
+/** Turn to another board that the same reader sees; return whether there is one. */
 export const skip = () => {
   const left = reader;
   if (!left?.skip) return false;
@@ -120,10 +120,10 @@ export const skip = () => {
   return false;
 };
 
-/** Where the board is in its frame. */
+/** Return where the board is in its frame. */
 export const region = () => reader?.region?.() ?? null;
 
-/** What the reader sees now, without waiting for anything; null without a board. */
+/** Return the reader's current reading without waiting; null without a board. */
 export const look = () => reader?.read() ?? null;
 
 // -- waiting ---------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ export const look = () => reader?.read() ?? null;
 const roots = () => reader?.roots?.() ?? [];
 const byFrames = () => reader?.byFrames ?? false;
 
-/** Notices when what matters in a reading differs from the last one. */
+/** Notices when a reading differs from the last one in what matters. */
 class Change {
   /** @param {boolean} withScore whether the score matters */
   constructor(withScore) {
@@ -155,8 +155,8 @@ class Change {
 }
 
 /**
- * How many tiles have spawned if the cells are that slide plus as many as the rules want, else -1. A look that
- * is not known yet (below 0) may be any one value.
+ * Return how many tiles have spawned if the cells are that slide plus a number of tiles that the rule allows; else
+ * -1. An unknown look (below 0) may have any one value.
  *
  * @param {number[]} cells
  * @param {number[]} after
@@ -192,18 +192,17 @@ const isFresh = (reading) => {
  * @returns {Report}
  */
 const report = (outcome, reading, early = null) => {
-  // Beside a board that obeys the rules a stray number is something that floats over it.
+  // If the board follows the rules, an extra number is a text that floats over it.
   if (reading && (outcome === "slid" || outcome === "unchanged")) reading.odd = [];
   return { outcome, reading, early, atKey, keysSeen, name };
 };
 
 /**
- * Resolve once the board has been at rest for `quiet` ms, or after `cap` ms anyhow; with `fresh` not before the
- * page has changed and shows a board of a few small tiles; with `unblocked` not before the message of the win
- * has gone.
+ * Resolve when the board has been at rest for `quiet` ms, or after `cap` ms. With `fresh`, the page must first change
+ * and show a board of a few small tiles. With `unblocked`, the win message must first disappear.
  *
  * @param {SettledRequest} request
- * @returns {Promise<Report>} "settled", "moving" (not so within `cap`) or "gone" (no board)
+ * @returns {Promise<Report>} "settled", "moving" (after `cap`) or "gone" (no board)
  */
 export const awaitSettled = ({ quiet, cap, fresh, unblocked, labels, ranks }) => {
   reader?.learn?.(labels, ranks);
@@ -228,12 +227,12 @@ export const awaitSettled = ({ quiet, cap, fresh, unblocked, labels, ranks }) =>
 };
 
 /**
- * Resolve once a key has led from `before` to one of `afters` plus the spawned tile: at once if `trusting` and
- * the reading is sure, else after `quiet` ms of rest.
+ * Resolve when a key has led from `before` to one of `afters` plus the spawned tile: at once if `trusting` and the
+ * reading is sure, else after `quiet` ms of rest.
  *
  * @param {SlideRequest} request
- * @returns {Promise<Report>} "slid"; "unchanged" after `idle` ms without any change; "other" when the board came
- *   to rest (`quietOther` ms, at most `cap`) elsewhere; "gone"
+ * @returns {Promise<Report>} "slid"; "unchanged" after `idle` ms without a change; "other" if another board came to
+ *   rest (for `quietOther` ms, at most `cap`); "gone"
  */
 export const awaitSlide = (request) => {
   reader?.learn?.(request.labels, request.ranks);
@@ -288,7 +287,7 @@ class SlideWait {
   /** @param {RawReading} reading */
   spawns(reading) {
     const { before, afters, spawn } = this.request;
-    // A board that had already moved on when the key arrived was not moved by this key.
+    // If the board had already changed when the key arrived, this key did not change it.
     if (this.isPressed && !areSame(atKey, before)) return -1;
     return Math.max(...afters.map((after) => spawnsOn(reading.cells, after, spawn ?? STANDARD)));
   }
@@ -305,7 +304,7 @@ class SlideWait {
       this.early ??= reading.cells;
       if (trusting) return report("slid", reading, this.early);
     }
-    const patience = spawns ? quiet : 2 * quietOther; // where tiles need not spawn, one may still come
+    const patience = spawns ? quiet : 2 * quietOther; // a tile may still spawn
     const isAtRest = clock.rested(this.change.at, patience, reading.moving);
     return isAtRest ? report("slid", reading, this.early) : undefined;
   }
@@ -316,7 +315,7 @@ class SlideWait {
    */
   unchanged(reading, clock) {
     const { idle } = this.request;
-    // A key that has not arrived yet may be on its way, or be kept from us by the page.
+    // A key that has not arrived may be on its way, or the page may hide it from us.
     const patience = this.isPressed ? idle : 3 * idle;
     const since = Math.max(this.change.at, this.began, this.isPressed ? keyAt : 0);
     return clock.rested(since, patience) ? report("unchanged", reading) : undefined;
@@ -337,7 +336,7 @@ class SlideWait {
 }
 
 /**
- * Resolve at the next change of the page, or after `ms`; whether there was one.
+ * Resolve at the next change of the page, or after `ms`, with whether there was a change.
  *
  * @param {number} ms
  * @returns {Promise<boolean>}

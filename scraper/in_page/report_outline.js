@@ -1,4 +1,4 @@
-// What a report says of a page: the groups of equal boxes on it, and the elements within the board.
+// Describes a page for a report: the groups of equal boxes on it, and the elements within the board.
 
 import { classesOf, directText, walk } from "./dom.js";
 

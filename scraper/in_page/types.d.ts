@@ -1,6 +1,6 @@
-// The shapes that the scripts in this folder exchange with each other and with Python.
+// The types of the data that the scripts in this folder exchange with each other and with Python.
 
-/** A board as a reader sees it in one moment. */
+/** A reader's view of a board at one moment. */
 export interface RawReading {
   rows: number;
   columns: number;
@@ -11,21 +11,21 @@ export interface RawReading {
   /** The score's decimal digits. */
   score: string | null;
   best: string | null;
-  /** Whether the page shows a message of the win. */
+  /** Whether the page shows a win message. */
   won: boolean;
-  /** Whether the page shows a message of the end. */
+  /** Whether the page shows a game-over message. */
   over: boolean;
-  /** True while tiles are seen to move: such a board is believed only after a longer rest. */
+  /** True while tiles move; such a board must rest longer before it is believed. */
   moving?: boolean;
-  /** Where tiles are that move: while this changes nothing is at rest, however slowly they are drawn. */
+  /** The places of moving tiles; while this changes, the board is not at rest, even if it is drawn slowly. */
   onTheWay?: string;
-  /** True while two equal tiles lie in one cell: what they make may be yet to come. */
+  /** True while two equal tiles lie in one cell; the merged tile may appear later. */
   merging?: boolean;
   /** A key for the look of each cell, where values are learned. */
   looks?: string[] | null;
-  /** True where the page shows another board of that size, so that this may be the wrong one. */
+  /** True if the page shows another board of the same size, so that this may be the wrong one. */
   rivals?: boolean;
-  /** Numbers on tiles that no tile of 2048 bears. */
+  /** Numbers on tiles that no tile of 2048 shows. */
   odd?: number[];
 }
 
@@ -36,7 +36,7 @@ export interface Box {
   height: number;
 }
 
-/** A canvas: its number, and where it is in its frame. */
+/** A canvas: its number, and its place in its frame. */
 export interface CanvasPlace extends Box {
   id: number;
 }
@@ -44,13 +44,13 @@ export interface CanvasPlace extends Box {
 /** A text on a canvas, by its place in the frame. */
 export interface DrawnText {
   text: string;
-  /** Its middle. */
+  /** The middle of the text. */
   x: number;
   y: number;
-  /** Where the page put it, which is its middle or a corner. */
+  /** The point that the page gave, which is the middle or a corner. */
   atX: number;
   atY: number;
-  /** Of its letters. */
+  /** The height of the letters. */
   height: number;
 }
 
@@ -65,27 +65,27 @@ export interface CanvasLattice {
   columns: number;
 }
 
-/** Asks for the pixels of cells: `width` and `height` are those of the part of a cell that is wanted. */
+/** A request for the pixels of cells; `width` and `height` give the size of the wanted part of a cell. */
 export interface CellsRequest extends CanvasLattice {
   width: number;
   height: number;
-  /** So many pixels across are wanted. */
+  /** The wanted number of pixels across. */
   side: number;
 }
 
-/** The pixels of all cells in base64, and how large the canvas is in the window. */
+/** The pixels of all cells in base64, and the size of the canvas in the window. */
 export interface CanvasCells {
   cells: string | null;
-  /** Whether the page may not read it, since pictures of other sites are on it. */
+  /** Whether the browser forbids to read the canvas, because it shows pictures of other sites. */
   closed: boolean;
   width: number;
   height: number;
 }
 
-/** What reads one board. */
+/** Reads one board. */
 export interface Reader {
   read(): RawReading;
-  /** Whether its board is still there; without this it is found anew at every look. */
+  /** Whether the board is still there; without this method it is found again at each reading. */
   isAlive?(): boolean;
   /** Where the board is in its frame. */
   region?(): Box;
@@ -94,18 +94,18 @@ export interface Reader {
   unskip?(): void;
   /** What else to watch for changes: documents and shadow roots. */
   roots?(): Node[];
-  /** True where what it reads changes without a change of the document: it is asked in every frame. */
+  /** True if its board may change without a change of the document; then it reads in each frame. */
   byFrames?: boolean;
-  /** Take in the face values of looks, and whether tiles show the power of 2. */
+  /** Store the face values of looks, and whether tiles show exponents. */
   learn?(labels: Record<string, number> | undefined, ranks: boolean | undefined): void;
 }
 
-/** Why a board that was seen is not one of 2048. */
+/** Why a board is not one of 2048. */
 export interface Refusal {
   why: string;
 }
 
-/** A way of finding boards of one kind in the document. */
+/** Finds boards of one kind in the document. */
 export type Find = () => Reader | Refusal | null;
 
 /** A box of the page by its centre. */

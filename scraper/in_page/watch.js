@@ -1,30 +1,30 @@
-// Waiting for the page to change and to come to rest: on its mutations, frames and animations, never by polling.
+// Waits for the page to change or to come to rest, by its mutations, frames and animations.
 
 const FRAMES_OF_REST = 3;
-/** Where the page is not being drawn, frames never come. */
+/** If the browser does not draw the page, frames never come. */
 const REST_WITHOUT_FRAMES_MS = 400;
-/** Decoration may move on and on. */
+/** Decoration may move without end. */
 const REST_WHILE_MOVING_MS = 500;
 const FRAME_MS = 16;
 const ENDS = ["animationend", "transitionend"];
 
 /**
- * A check that is made at every change.
+ * A check that runs at each change.
  *
  * @template T
  * @typedef {(watch: Watch<T>, mutations: number) => T | undefined} Check
  */
 
 /**
- * What else to watch besides the document: `roots`, since changes inside shadow roots are not told outside of them;
- * and whether a check is made in every frame, for what is drawn on canvases.
+ * What to watch in addition to the document: `roots`, because nothing outside a shadow root sees its changes; and
+ * `byFrames`, whether the check runs in each frame, for drawings on canvases.
  *
  * @typedef {{ roots?: () => Node[], byFrames?: () => boolean }} Sources
  */
 
 /**
- * One wait: calls its check now, whenever the page has changed, and when it was asked to wake, until the check
- * returns something.
+ * One wait. It calls its check now, after each change of the page and at each wake time, until the check returns
+ * something.
  *
  * @template T
  */
@@ -51,7 +51,7 @@ class Watch {
     /** @type {Set<Node>} */
     this.watched = new Set();
     this.observer = new MutationObserver((records) => this.step(records.length));
-    // Animations end without a change of the page. Those that end in one frame are looked at once, in that frame.
+    // An animation ends without a change of the page. One check in the frame covers all animations that end in it.
     this.atAnEnd = () => {
       if (this.looksNext) return;
       this.looksNext = true;
@@ -64,19 +64,19 @@ class Watch {
     this.step(0);
   }
 
-  /** Check again after so many milliseconds, whatever happens. */
+  /** Check again after a number of milliseconds, even without a change. */
   wake(/** @type {number} */ ms) {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.step(0), Math.max(0, ms));
   }
 
-  /** Count the frames of rest from now on. */
+  /** Begin to count the frames of rest again. */
   changed() {
     this.frames = 0;
   }
 
   /**
-   * Whether some time and some frames have passed; if not, sees to it that the check is made again.
+   * Return whether enough time and frames have passed since a change; if not, plan the next check.
    *
    * @param {number} since
    * @param {number} quiet milliseconds
@@ -86,7 +86,7 @@ class Watch {
     const left = since + (moving ? Math.max(quiet, REST_WHILE_MOVING_MS) : quiet) - performance.now();
     if (moving && left > FRAME_MS) {
       this.hearEnds();
-      this.wake(FRAME_MS); // what moves may come to rest without telling
+      this.wake(FRAME_MS); // a movement may end without an event
       return false;
     }
     if (left <= 0 && (this.frames >= FRAMES_OF_REST || left <= -REST_WITHOUT_FRAMES_MS)) return true;
@@ -95,7 +95,7 @@ class Watch {
     return false;
   }
 
-  /** Listen to the ends of animations. Only where need be: the browser draws more frames for such a page. */
+  /** Listen to the ends of animations, only if needed, because it makes the browser draw more frames. */
   hearEnds() {
     if (this.hearsEnds) return;
     this.hearsEnds = true;

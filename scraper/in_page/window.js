@@ -1,10 +1,10 @@
-// The window that the page is seen through.
+// The window of the page.
 
-/** How far it is scrolled and how large it is: left, top, width, height. */
+/** Return the scroll position and the size of the window: left, top, width, height. */
 export const scrolling = () => [scrollX, scrollY, innerWidth, innerHeight];
 
 /**
- * Resolve once the page has had so many frames; sooner after so many milliseconds, where it is not being drawn.
+ * Resolve after a number of frames; if the browser does not draw the page, after some milliseconds.
  *
  * @param {number} count
  * @param {number} ms

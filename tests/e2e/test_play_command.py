@@ -118,7 +118,7 @@ def test_several_games_are_added_to_one_folder(tmp_path: Path, page: str) -> Non
     records = list(read_records(tmp_path / "games.jsonl"))
     assert [record.total_moves for record in records] == [15, 15, 5]
     assert all(verify(record) is None for record in records)
-    # Each begins anew, with two tiles.
+    # Each game begins with two tiles.
     assert all(sum(tile > 0 for row in r.moves[0].board for tile in row) == 2 for r in records)
 
 
@@ -150,7 +150,7 @@ def test_a_server_is_asked_over_tls_and_given_up_when_it_stays_away(tmp_path: Pa
             process.communicate()
 
 
-def test_a_new_game_that_takes_no_move_is_begun_by_loading_the_page_anew(tmp_path: Path) -> None:
+def test_a_new_game_that_takes_no_move_is_begun_by_loading_the_page_again(tmp_path: Path) -> None:
     with npm_pages.serve_folder(PAGES) as url:
         done = run("play", f"{url}ends.html?how=loop&sticky", "--games", "2", *QUICK, "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr

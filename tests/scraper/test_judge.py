@@ -158,7 +158,7 @@ def test_what_is_asked_names_the_slide_the_spawns_and_the_score() -> None:
     assert (question.spawn.values, question.spawn.least, question.spawn.most) == ([2, 4, 8], 1, 2)
 
 
-def test_a_page_that_loads_anew_is_no_offence_and_four_odd_boards_are() -> None:
+def test_a_page_that_loads_again_is_no_offence_and_four_odd_boards_are() -> None:
     judge = Judge(TileValues())
     ply = read(BEFORE).ply(Direction.LEFT)
     anew = judge.anew(read(BEFORE), ply)

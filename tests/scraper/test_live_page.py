@@ -217,7 +217,7 @@ async def test_a_dialog_neither_hangs_the_page_nor_wipes_its_board(
     await play(game, tab, reading, 6)
 
 
-async def test_a_page_that_loads_anew_is_found_again(browser: Browser, pages_url: str) -> None:
+async def test_a_page_that_loads_again_is_found(browser: Browser, pages_url: str) -> None:
     async with live_page(browser, waits=WaitTimes(idle=20_000)) as game:
         reading = await game.open(f"{pages_url}clone.html?board={FAR_APART}&reload=1")
         outcome = await game.move(reading, Direction.LEFT)
@@ -272,7 +272,7 @@ async def test_windows_that_the_page_opens_are_closed(
     assert tab.context.pages == [tab]
 
 
-# -- winning, losing, starting anew -----------------------------------------------------------------------
+# -- winning, losing, starting again ----------------------------------------------------------------------
 
 NEARLY_WON = "8 8 0 0/0 0 0 0/0 0 0 0/0 0 0 2"
 NEARLY_OVER = "4 8 16 32/2 4 8 16/16 2 32 64/64 128 256 0"
@@ -315,7 +315,7 @@ async def test_the_last_move_shows_the_game_over(game: LivePage, pages_url: str)
 
 
 @pytest.mark.parametrize("button", ["class", "text", "confirm", "none"])
-async def test_a_new_game_begins_by_button_or_by_loading_anew(
+async def test_a_new_game_begins_by_button_or_by_loading_the_page_again(
     game: LivePage, tab: Page, pages_url: str, button: str
 ) -> None:
     reading = await game.open(f"{pages_url}clone.html?new={button}")
@@ -329,7 +329,7 @@ async def test_a_new_game_begins_by_button_or_by_loading_anew(
     await play(game, tab, reading, 3)
 
 
-async def test_a_page_that_asks_before_it_is_left_is_loaded_anew(
+async def test_a_page_that_asks_before_it_is_left_is_loaded_again(
     game: LivePage, tab: Page, pages_url: str
 ) -> None:
     asked: list[str] = []

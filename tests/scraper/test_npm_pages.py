@@ -134,7 +134,7 @@ async def test_the_next_move_is_read_right_on_a_very_slow_machine(
 
 
 async def save(tab: Page, tiles: list[list[int]], score: int = 0) -> None:
-    """Give the page a game to go on with once it is loaded anew."""
+    """Give the page a game that it continues after it has loaded again."""
     await tab.evaluate(
         """([tiles, score]) => {
              const grid = { size: 4, cells: [0, 1, 2, 3].map((x) => [0, 1, 2, 3].map((y) =>

@@ -1,4 +1,4 @@
-// The boxes of a page: where they are, and which of them are equally large.
+// Finds the boxes of a page, their places, and groups of boxes of the same size.
 
 /** @import { Group, Point } from "../types.js" */
 
@@ -11,7 +11,7 @@ export const MAX_SIDE = 8;
 
 const SEEN = { opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true };
 /**
- * Whether something of an element can be seen.
+ * Return whether any part of an element is visible.
  *
  * @param {Element} element
  * @returns {boolean}
@@ -26,11 +26,11 @@ const isHeldVisibly = (element) => {
   return parent !== null && isVisible(parent);
 };
 
-// Boards that are turned or seen aslant are laid out like any other: then boxes are taken as they would stand
-// without what turns them, in the coordinates of the layout.
+// A board that is turned or in perspective has an upright layout. So its boxes are taken from the layout, without the
+// transforms.
 let laidFlat = false;
 /**
- * Take boxes as they are laid out, or again as they are seen.
+ * Take boxes from the layout from now on, or as they are seen.
  *
  * @param {boolean} on
  */
@@ -45,7 +45,7 @@ const isTurning = (style) => {
   const parts = [matrix.m12, matrix.m21, matrix.m13, matrix.m23, matrix.m14, matrix.m24];
   return parts.some((part) => Math.abs(part) > 1e-4);
 };
-/** Whether something large on the page is turned or seen in perspective. */
+/** Return whether something large on the page is turned or in perspective. */
 export const isTurned = () =>
   firstElement(
     (element) =>
@@ -56,7 +56,7 @@ export const isTurned = () =>
   ) !== null;
 
 /**
- * The box of an element in the frame's coordinates.
+ * Return the box of an element in the frame's coordinates.
  *
  * @param {Element} element
  * @returns {DOMRect}
@@ -86,7 +86,7 @@ export const rectOf = (element) => {
 };
 
 /**
- * The same by its centre.
+ * Return the same box by its centre.
  *
  * @param {Element} element
  * @returns {Point}
@@ -97,7 +97,7 @@ export const boxOf = (element) => {
 };
 
 /**
- * The visible boxes of the page that may be cells or tiles.
+ * Return the visible boxes of the page that may be cells or tiles.
  *
  * @param {number} least width by height
  * @param {number} most width by height
@@ -117,7 +117,7 @@ export const squareBoxes = (least, most) => {
 };
 
 /**
- * Boxes of one size together; of several at one place the first alone.
+ * Group boxes by size; of several boxes at one place keep only the first.
  *
  * @param {Point[]} boxes
  */

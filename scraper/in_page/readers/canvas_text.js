@@ -1,4 +1,4 @@
-// Reads boards of canvases on which numbers were drawn as text; the cells are known from a picture.
+// Reads boards on canvases with numbers drawn as text; a picture has shown where the cells are.
 
 /** @import { CanvasLattice, DrawnText, RawReading, Reader } from "../types.js" */
 
@@ -19,7 +19,7 @@ const MOST_DIGITS = 16;
 const digits = (text) => text.replace(/\D/g, "").slice(0, MOST_DIGITS);
 
 /**
- * The number that a text names, or that stands below or beside its name.
+ * Return the number in a text with a name, or below or beside such a text.
  *
  * @param {DrawnText[]} texts
  * @param {RegExp} name
@@ -61,12 +61,12 @@ class CanvasText {
     this.left = left;
     this.top = top;
     this.canvases = shownCanvases();
-    /** @type {[number, number] | null} where texts begin within their cells, where that is the same for all */
+    /** @type {[number, number] | null} where texts begin within their cells, if it is the same place in all */
     this.home = null;
     this.home = this.usualStart();
   }
 
-  /** Where texts are put within their cells, as shares of the distance between cells. */
+  /** The places of texts within their cells, as shares of the distance between cells. */
   usualStart() {
     const { tiles } = this.tiles();
     if (!tiles.length) return null;
@@ -76,7 +76,7 @@ class CanvasText {
     ]);
   }
 
-  /** The numbers within the board, each with its cell and how far it is off; and all other texts. */
+  /** The numbers within the board, each with its cell and its distance from the usual place; and all other texts. */
   tiles() {
     const { lattice } = this;
     const { left, top } = this.canvas.getBoundingClientRect();
@@ -132,7 +132,7 @@ class CanvasText {
   }
 
   /**
-   * Whether a text is in the middle of its cell, or begins where others do.
+   * Return whether a text is in the middle of its cell, or begins where other texts begin.
    *
    * @param {number[]} off
    * @param {number[]} starts
@@ -161,7 +161,7 @@ class CanvasText {
 }
 
 /**
- * The reader of a board whose cells are known, if the texts that were drawn in them explain it.
+ * Return a reader for a board with known cells, if the texts in them make a board.
  *
  * @param {CanvasLattice} lattice
  */

@@ -1,7 +1,6 @@
-// Reads boards that are made of boxes: a grid in row order, a table, tiles laid over a grid or moved about by
-// transforms, in the document and in open shadow roots. Nothing is known of the page's names: the board is
-// the largest full, evenly spaced rectangle of boxes of one size, and a tile belongs to the cell that holds
-// the centre of its box.
+// Reads boards made of boxes: a grid in row order, a table, or tiles that lie over a grid or are moved by transforms,
+// in the document and in open shadow roots. The names in the page do not matter. The board is the largest full, evenly
+// spaced rectangle of boxes of one size, and a tile belongs to the cell that holds the centre of its box.
 
 /** @import { Find, Lattice, LatticeBoard, Reader } from "../types.js" */
 
@@ -23,12 +22,12 @@ import { shiftedLattices } from "./shifted_lattices.js";
 import { isPower } from "./values.js";
 
 /**
- * How the values of tiles are told.
+ * Where the values of tiles come from.
  *
  * @typedef {"text" | "classes" | "looks"} Mode
  */
 
-/** Slides that scripts make last less. */
+/** Slides by scripts take less time than this. */
 const AMISS_MS = 1000;
 
 /** @param {Element} scope */
@@ -44,11 +43,11 @@ const animates = (scope) =>
 // -- values ----------------------------------------------------------------------------------------------
 
 /**
- * What is known of the tiles.
+ * The known values of tiles.
  *
  * @typedef {object} Known
  * @property {Record<string, number>} labels the face values of looks
- * @property {boolean} ranked whether tiles show the powers to which 2 is raised: 1, 2, 3 for 2, 4, 8
+ * @property {boolean} ranked whether tiles show exponents: 1, 2, 3 for 2, 4, 8
  */
 
 /**
@@ -125,7 +124,7 @@ const evidenceByText = (board) => {
     board.dress = seen.dress;
     seen = inspectText(board);
   }
-  // Something written small in every cell names the cell.
+  // Small text in each cell is the name of the cell.
   const isLabelled = seen.odd.length > 0 || seen.words > 2 || seen.stacks.every((stack) => stack.length);
   const large = Math.max(...seen.fonts);
   if (isLabelled && Math.min(...seen.fonts) < 0.6 * large) {
@@ -136,8 +135,8 @@ const evidenceByText = (board) => {
   const count = stacks.length;
   const tiles = stacks.filter((stack) => stack.length);
   board.odd = odd;
-  // Boxes with a word and a number each count something: points, moves, time. Not so on a board that is
-  // mostly empty, unless the word is what is written large.
+  // Boxes with a word and a number show points, moves or time. A mostly empty board may have words beside its
+  // numbers, but not larger than them.
   const isRoomy = count >= 9 && tiles.length <= 0.6 * count && !small;
   if (odd.length || !tiles.length || words > 2 || (2 * named > tiles.length && !isRoomy)) return 0;
   if (tiles.length < count) return 3;
@@ -160,19 +159,19 @@ const evidenceByLooks = (board) => {
     const counts = new Map();
     for (const look of readLooks(board).looks) counts.set(look, (counts.get(look) ?? 0) + 1);
     const most = Math.max(...counts.values());
-    // Where only the ground is left out does most of a board look alike: what is seen on it tells the tiles.
+    // If most of the board looks alike only without its background, the pictures on it are the tiles.
     if (counts.size >= 2 && counts.size <= 4 && most >= 0.5 * count) return bare ? 2 : 3;
   }
   return 0;
 };
 
-/** How much speaks for a lattice: 3 tiles and empty cells, 2 tiles only, 0 nothing. */
+/** The evidence for a lattice: 3 for tiles and empty cells, 2 for tiles only, 0 for none. */
 const EVIDENCE = { text: evidenceByText, classes: evidenceByClasses, looks: evidenceByLooks };
 
 // -- choosing --------------------------------------------------------------------------------------------
 
 /**
- * Whether a lattice is only some of the cells of such rows: those that happen to be equally large.
+ * Return whether a lattice is only a part of a board of rows: the cells that happen to have the same size.
  *
  * @param {LatticeBoard} part
  * @param {LatticeBoard} whole
@@ -182,7 +181,7 @@ const isPartOf = ({ lattice }, whole) =>
   lattice.boxes.every((box) => contains(whole.scope, box.element));
 
 /**
- * Whether another board of the same size lies beside this one.
+ * Return whether another board of the same size lies beside this one.
  *
  * @param {LatticeBoard} board
  * @param {LatticeBoard} other
@@ -200,14 +199,14 @@ const isRivalOf = ({ lattice }, { lattice: other }) =>
 const isOfSize = (one, other) => one.rows === other.rows && one.columns === other.columns;
 
 /**
- * The best board among the lattices of the page, for one way of telling values.
+ * Finds the best board among the lattices of the page, for one mode.
  */
 class Choice {
   /**
    * @param {Mode} mode
    * @param {(lattice: Lattice) => boolean} isSkipped
-   * @param {LatticeBoard | null} known a board that was read before: one of its size is it, even if it shows
-   *   less evidence by now
+   * @param {LatticeBoard | null} known a board that was read before; a board of its size wins, even with less
+   *   evidence
    */
   constructor(mode, isSkipped, known) {
     this.mode = mode;
@@ -281,7 +280,7 @@ class Choice {
 
 // -- the reader ------------------------------------------------------------------------------------------
 
-/** Finds and reads the boards of one document, for one way of telling values. */
+/** Finds and reads the boards of one document, for one mode. */
 class LatticeReader {
   /** @param {Mode} mode */
   constructor(mode) {
@@ -318,7 +317,7 @@ class LatticeReader {
 }
 
 /**
- * Whether two lattices are the same board of the page, wherever it is scrolled to.
+ * Return whether two lattices are the same board of the page, at any scroll position.
  *
  * @param {Lattice} other in the coordinates of the page
  * @param {Lattice} lattice in those of the window
@@ -328,7 +327,7 @@ const isSame = (other, lattice) =>
   Math.abs(other.x - lattice.x - scrollX) < 0.5 * lattice.px &&
   Math.abs(other.y - lattice.y - scrollY) < 0.5 * lattice.py;
 
-/** Reads one board, and finds it anew when it is put up elsewhere. */
+/** Reads one board, and finds it again if the page replaces it. */
 class BoardWatch {
   /**
    * @param {LatticeReader} readers
@@ -338,7 +337,7 @@ class BoardWatch {
     this.readers = readers;
     this.board = board;
     this.score = findScore();
-    /** When the board began to be not as it should; 0 while it is. */
+    /** Since when the board has looked wrong; 0 while it looks right. */
     this.amissSince = 0;
   }
 
@@ -368,7 +367,7 @@ class BoardWatch {
     return Math.abs(box.width - board.home.width) < 2 && Math.abs(box.height - board.home.height) < 2;
   }
 
-  /** Whether the cells stay in place: tiles on their way lie between them, and make other lattices for as long. */
+  /** Whether the cells stay in place. Moving tiles lie between the cells and form other lattices for a while. */
   get keepsCells() {
     const { boxes } = this.board.lattice;
     const shift = shiftOf(this.board);
@@ -402,7 +401,7 @@ class BoardWatch {
     if (this.score && !this.score.isConnected) this.score = findScore();
     const animated = animates(scope);
     const moving = seen.moving || animated;
-    // Nothing to be seen, or tiles between the cells for long: another board has been put up.
+    // If all cells are empty, or tiles lie between the cells for long, the page has replaced the board.
     const isAmiss = seen.cells.every((value) => value === 0) || (seen.moving && !animated);
     this.amissSince = isAmiss ? this.amissSince || performance.now() : 0;
     return {
@@ -469,7 +468,7 @@ class BoardWatch {
 }
 
 /**
- * A way of finding boards of boxes.
+ * Make a function that finds boards of boxes.
  *
  * @param {Mode} mode
  * @returns {Find}

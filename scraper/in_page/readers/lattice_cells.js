@@ -1,4 +1,4 @@
-// One board of boxes, and what lies in its cells.
+// Makes a board from a lattice of boxes, and reads its cells.
 
 /** @import { CellValues, Dress, Lattice, LatticeBoard, Point } from "../types.js" */
 
@@ -10,7 +10,7 @@ const POSITION_NAME =
   /(^|[-_])(row|col|column|x|y|r|c|pos|position|index|idx|id|key|cell|i|j|delay|z|w|h|size|grid|span)[-_]?(\d+[-_]?)*$/i;
 
 /**
- * Whether an element is on something that lies over the page: a guide with an example is not the board.
+ * Return whether an element is on something that covers the page, such as a guide with an example.
  *
  * @param {Element} element
  * @param {Element} scope
@@ -28,7 +28,7 @@ const isVeiling = (element, scope) => {
 };
 
 /**
- * The board on a lattice: the element that holds it, tiles beside its cells included.
+ * Return the board on a lattice, with the element that holds its cells and its tiles.
  *
  * @param {Lattice} lattice
  * @returns {LatticeBoard}
@@ -60,7 +60,7 @@ export const makeBoard = (lattice) => {
 };
 
 /**
- * The cell under a point, and by how much (in cells) the point misses its centre.
+ * Return the cell under a point, and how far (in cells) the point is off its centre.
  *
  * @param {LatticeBoard} board
  * @param {{ x: number, y: number }} shift
@@ -77,7 +77,7 @@ const placeOf = (board, shift, box) => {
 };
 
 /**
- * By how much a board has moved since it was found.
+ * Return how far a board has moved since it was found.
  *
  * @param {LatticeBoard} board
  */
@@ -87,8 +87,8 @@ export const shiftOf = (board) => {
 };
 
 /**
- * The tile that a text stands on: the first box around it that is about as large as a cell. In drawings the tile
- * may be drawn beside the text: then it is the cell that the text stands in.
+ * Return the tile of a text: the first box around it that is about as large as a cell. In a drawing the tile may stand
+ * beside the text; then the cell of the text counts.
  *
  * @param {LatticeBoard} board
  * @param {Element} element
@@ -106,7 +106,7 @@ const tileAround = (board, element) => {
 };
 
 /**
- * What stands before and after the number on every tile: "$2", "4 GB", "8k"; null where it is not the same on all.
+ * Return the text before and after the number on each tile ("$2", "4 GB", "8k"); null if the tiles differ.
  *
  * @param {string[]} texts
  * @returns {Dress | null}
@@ -129,7 +129,7 @@ const undressed = ({ dress }, text) => {
 };
 
 /**
- * The numbers on the tiles of a board.
+ * Read the numbers on the tiles of a board.
  *
  * @param {LatticeBoard} board
  * @returns {CellValues}
@@ -137,17 +137,17 @@ const undressed = ({ dress }, text) => {
 export const readText = (board) => new TextReading(board, false);
 
 /**
- * The same, and what else is written on it: to be held against what a board of 2048 shows.
+ * Read the numbers and all other texts on a board, to compare them with a board of 2048.
  *
  * @param {LatticeBoard} board
  */
 export const inspectText = (board) => new TextReading(board, true);
 
-/** One look at all texts of a board. */
+/** One reading of all texts of a board. */
 class TextReading {
   /**
    * @param {LatticeBoard} board
-   * @param {boolean} inspects whether to note what else is written on it
+   * @param {boolean} inspects whether to note the other texts too
    */
   constructor(board, inspects) {
     this.board = board;
@@ -217,17 +217,17 @@ class TextReading {
     else if (/\d/.test(text)) this.dressed.push(text);
   }
 
-  /** How many cells show a word and no number. */
+  /** The number of cells with a word and no number. */
   get words() {
     return [...this.worded.keys()].filter((cell) => !this.stacks[cell].length).length;
   }
 
-  /** How many cells show a word beside a number. */
+  /** The number of cells with a word beside a number. */
   get named() {
     return this.worded.size - this.words;
   }
 
-  /** How many cells show a word that is written larger than their number. */
+  /** The number of cells with a word that is larger than their number. */
   get small() {
     return [...this.worded].filter(([cell, size]) => size > (this.written.get(cell) ?? size)).length;
   }
@@ -247,7 +247,7 @@ const noteLargest = (sizes, cell, element) => {
 };
 
 /**
- * Visit what is about as large as a cell and lies in one.
+ * Visit the elements that lie in a cell and are about as large as it.
  *
  * @param {LatticeBoard} board
  * @param {number} least its least size, as a share of a cell's
@@ -266,10 +266,10 @@ const cellElements = (board, least, visit) => {
 };
 
 /**
- * The numbers in classes and attributes, by what stands before them and by cell.
+ * Read the numbers in classes and attributes, by the prefix before them and by cell.
  *
  * @param {LatticeBoard} board
- * @param {string | null} wanted only those after this
+ * @param {string | null} wanted the only prefix to read; null for all
  */
 export const readTokens = (board, wanted) => {
   /** @type {Map<string, Map<number, number[]>>} */
@@ -290,7 +290,7 @@ export const readTokens = (board, wanted) => {
 };
 
 /**
- * What stands before the numbers of the tiles in classes and attributes.
+ * Return the prefix before the numbers of the tiles in classes and attributes; null if there is none.
  *
  * @param {LatticeBoard} board
  * @returns {string | null}
@@ -311,7 +311,7 @@ export const prefixOf = (board) => {
 };
 
 /**
- * A key for what each cell looks like.
+ * Return a key for the look of each cell.
  *
  * @param {LatticeBoard} board
  */
@@ -345,7 +345,7 @@ const SCORE_NAME = /(^|[^a-z])(current[-_]?)?(score|points|punkte|puntos)/i;
 const NOT_SCORE = /best|high|max|top|record|hi-?score|board|add/i;
 const SAYS_SCORE = /^(score|points)\s*:?\s*\d/i;
 
-/** The element that shows the score: named so, or standing beside the word. */
+/** Return the element that shows the score: by its name, or by the word beside it. */
 export const findScore = () =>
   firstElement((element) => {
     if (NOT_BOXES.has(element.localName) || element.childElementCount > 3) return false;

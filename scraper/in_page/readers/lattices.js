@@ -1,4 +1,4 @@
-// Boxes that form the even rectangle of a board.
+// Finds boxes that form the even rectangle of a board.
 
 /** @import { Group, Lattice, Point } from "../types.js" */
 
@@ -7,7 +7,7 @@ import { MAX_SIDE, rectOf } from "./boxes.js";
 import { isPower, numberIn } from "./values.js";
 
 /**
- * The largest full rectangle with a box of the group at its top left.
+ * Return the largest full rectangle with a box of the group at its top left.
  *
  * @param {Point} origin
  * @param {Group} group
@@ -50,7 +50,7 @@ const rectangleAt = (origin, { w, h, points }) => {
 };
 
 /**
- * Whether boxes of the group lie inside the rectangle, but between its cells: honeycombs do that.
+ * Return whether boxes of the group lie between the cells of the rectangle, as in a honeycomb.
  *
  * @param {Lattice} lattice
  * @param {Point[]} points
@@ -65,7 +65,7 @@ const isShifted = (lattice, points) =>
   });
 
 /**
- * Whether most boxes stand half a box beside their neighbours in the next row or column.
+ * Return whether most boxes are shifted by half a box against the next row or column.
  *
  * @param {Group} group
  */
@@ -84,8 +84,8 @@ export const isHoneycomb = ({ w, h, points }) => {
 };
 
 /**
- * What lies in line with a board and is as large as its cells makes one rectangle with it: scores above, buttons
- * below. Where one kind of boxes alone makes a square of it, that is the board.
+ * Return the square in a rectangle, if there is one. Boxes in line with a board and as large as its cells (scores
+ * above, buttons below) form one rectangle with it. If the boxes of one kind form a square, that is the board.
  *
  * @param {Lattice} lattice
  * @returns {Lattice}
@@ -133,7 +133,7 @@ const squareOf = (lattice) => {
 };
 
 /**
- * The even rectangles that boxes of one size form.
+ * Return the even rectangles that boxes of one size form.
  *
  * @param {Group} group
  */
@@ -158,7 +158,7 @@ export const latticesIn = (group) => {
 };
 
 /**
- * Tiles on a board that draws no cells: the board is the box around them, and its cells divide it evenly.
+ * Find a board that draws only its tiles: the board is the box around them, and its cells divide it evenly.
  *
  * @param {Group[]} groups
  */
@@ -195,7 +195,7 @@ export const looseLattices = (groups) => {
 };
 
 /**
- * An element's box without its border.
+ * Return an element's box without its border.
  *
  * @param {Element} element
  */
@@ -222,7 +222,7 @@ const insideOf = (element) => {
 const axis = (span) => axisBy(span, evenGaps) ?? axisBy(span, paddedGaps);
 
 /**
- * The gap between cells and the one outside: the same all around, between only, or half a gap around.
+ * Return pairs of a gap between cells and a gap around them: equal gaps, only between, or half a gap around.
  *
  * @param {number} spare
  * @param {number} count
@@ -234,7 +234,7 @@ const evenGaps = (spare, count) => [
 ];
 
 /**
- * Any padding with any gap.
+ * Return pairs of a gap between cells and any padding around them.
  *
  * @param {number} spare
  * @param {number} count
@@ -247,7 +247,7 @@ const paddedGaps = (spare, count, side) => {
 };
 
 /**
- * How many cells there are, where the first one is and how far apart they are, if all tiles stand on them.
+ * Return the number of cells, the centre of the first and the pitch, if all tiles stand on cells.
  *
  * @param {Span} span
  * @param {(spare: number, count: number, side: number) => number[][]} gapsOf

@@ -1,4 +1,4 @@
-// Boards known by the order of their elements or letters alone.
+// Finds and reads boards by the order of their elements or letters.
 //
 /** @import { CellValues, Lattice, LatticeBoard } from "../types.js" */
 
@@ -10,15 +10,15 @@ import { isPower, numberIn } from "./values.js";
 const isPowerOrNothing = (value) => value === 0 || isPower(value);
 
 /**
- * Whether these may be the cells of a game: powers of two and empty cells.
+ * Return whether these may be the cells of a game: powers of two and empty cells.
  *
  * @param {number[]} values
  */
 const isBeginning = (values) =>
   values.every(isPowerOrNothing) && values.some((value) => value) && !values.every((value) => value);
 
-// Rows of cells whose sizes follow what is in them, known by their order: each row an element (with a heading
-// or two above or below), or all cells in one element, told apart by how high they stand.
+// Rows of cells whose sizes depend on their content, so that only their order counts. Either each row is an element
+// (with up to two headings above or below), or all cells are in one element and their height gives the row.
 /** @param {Element} holder */
 const rowsOf = (holder) => {
   /** @type {Element[][]} */
@@ -65,7 +65,7 @@ const turned = (found) => {
 };
 
 /**
- * The cells in a holder, line by line.
+ * Return the cells in a holder, line by line.
  *
  * @param {Element} holder
  * @param {boolean | undefined} isFlat whether all cells are its children
@@ -98,7 +98,7 @@ const boardOf = (holder, isFlat) => {
 };
 
 /**
- * The first board of the page that is known by the order of its elements.
+ * Return the first board of the page that is given by the order of its elements.
  *
  * @returns {LatticeBoard | null}
  */
@@ -139,7 +139,7 @@ const RULER =
 const NOTHING = /^[.·•_*–—-]*$/;
 
 /**
- * The rows of a board that is written as text: cells between bars, or apart by spaces with a sign for nothing.
+ * Return the rows of a board that is written as text: cells between bars, or separated by spaces with a sign for empty.
  *
  * @param {string} text
  * @returns {number[][] | null}
@@ -177,7 +177,7 @@ const isWritten = (scope) =>
 const lettersOf = (scope) => (scope instanceof HTMLElement ? scope.innerText : (scope.textContent ?? ""));
 
 /**
- * The first board of the page that is written as text.
+ * Return the first board of the page that is written as text.
  *
  * @returns {LatticeBoard | null}
  */

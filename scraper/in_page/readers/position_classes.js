@@ -1,6 +1,6 @@
-// Reads the original 2048 page and its descendants: every tile carries its value and its place in its
-// classes, `tile-<value>` and `tile-position-<column>-<row>`, both counted from 1. Where the tiles stand tells
-// descendants that count from 0, or the row first.
+// Reads the original 2048 page and its descendants. Each tile has its value and its place in its classes,
+// `tile-<value>` and `tile-position-<column>-<row>`, both counted from 1. The positions of the tiles show whether a
+// descendant counts from 0, or puts the row first.
 
 /** @import { Find, RawReading, Reader } from "../types.js" */
 
@@ -61,7 +61,7 @@ const cellBoxes = () =>
   [...document.querySelectorAll(".grid-cell")].map((cell) => cell.getBoundingClientRect());
 
 /**
- * The size by rows of grid cells, else by loose grid cells, told apart by where they are.
+ * Return the size by the rows of grid cells, or else by the places of loose grid cells.
  *
  * @returns {Grid | null}
  */
@@ -104,7 +104,7 @@ const sizeOf = (layout) => {
 // -- the layout ------------------------------------------------------------------------------------------
 
 /**
- * The rectangle that the cells divide evenly.
+ * Return the rectangle that the cells divide evenly.
  *
  * @param {Element[]} tiles
  */
@@ -122,7 +122,7 @@ const frameOf = (tiles) => {
 const rectangle = ({ left, top, width, height }) => ({ x: left, y: top, width, height });
 
 /**
- * The layouts in which all tiles stand where their classes say.
+ * Return the layouts in which all tiles stand at the places in their classes.
  *
  * @param {Element[]} tiles
  * @param {Grid} grid
@@ -144,8 +144,8 @@ const fittingLayouts = (tiles, grid) => {
 // -- the reading -----------------------------------------------------------------------------------------
 
 /**
- * Whether something is shown, or about to be: the original fades its messages in after a delay, so that
- * opacity 0 under an animation still counts.
+ * Return whether something is visible or will be soon. The original fades its messages in after a delay, so opacity 0
+ * during an animation still counts.
  *
  * @param {string} selector
  */
@@ -161,9 +161,9 @@ const isShownSoon = (selector) => {
 };
 
 /**
- * Whether the tiles of a cell are beyond doubt: one alone, or a merged tile over both tiles it was made of.
- * The original's first frame after a key shows tiles at their old places, where one of them can lie in the
- * cell of the spawned tile.
+ * Return whether the tiles of a cell are certain: a single tile, or a merged tile over the two tiles it was made of.
+ * The original's first frame after a key shows tiles at their old places, so that an old tile can lie in the cell of
+ * the spawned tile.
  *
  * @param {number[]} values
  */
@@ -177,7 +177,7 @@ class PositionReader {
   constructor() {
     this.layout = LAYOUTS[0];
     this.looks = 0;
-    /** Whether classes and faces show the powers to which 2 is raised. */
+    /** Whether classes and faces show exponents. */
     this.ranked = false;
     this.grid = sizeOf(this.layout);
   }
@@ -191,7 +191,7 @@ class PositionReader {
     if (fitting.length === 1) this.looks = MOST_LOOKS;
   }
 
-  /** The values in each cell that holds some; of several tiles in a cell the largest is the one that stays. */
+  /** The values in each cell that is not empty. If a cell holds several tiles, the largest one will stay. */
   stacks() {
     /** @type {Map<number, number[]>} */
     const stacks = new Map();
@@ -223,7 +223,7 @@ class PositionReader {
   read() {
     if (this.looks < MOST_LOOKS) this.findLayout();
     const { stacks, odd, outside } = this.stacks();
-    // A larger board has been put up: this reading is in doubt, the next will do.
+    // The page shows a larger board now: this reading is not sure, the next one will be.
     if (outside) this.grid = sizeOf(this.layout);
     const { rows, columns } = this.grid;
     const cells = new Array(rows * columns).fill(0);
@@ -246,7 +246,7 @@ class PositionReader {
     };
   }
 
-  /** The board with its frame, scrolled to if it is out of sight. */
+  /** Return the board's box with its frame; scroll to it if it is out of sight. */
   region() {
     const holder = document.querySelector(".game-container");
     holder?.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -269,7 +269,7 @@ class PositionReader {
 /** @type {Find} */
 export const findPositionClasses = () => {
   const tiles = tileElements();
-  // Tiles with words alone, or two boards: others read those.
+  // Other readers read tiles with words only, and pages with two boards.
   if (!tiles.length || tiles.some((tile) => Number.isNaN(shownBy(tile)))) return null;
   const boards = [...document.querySelectorAll(".tile-container")].filter((holder) =>
     tiles.some((tile) => holder.contains(tile)),

@@ -1,4 +1,4 @@
-// Boards whose tiles are all off their cells by the same length, as where their layer is laid out by another rule.
+// Finds boards whose tiles are all off their cells by the same length, because their layer has another layout.
 
 /** @import { Lattice, Point } from "../types.js" */
 
@@ -6,24 +6,24 @@ import { groupsBySize } from "./boxes.js";
 import { latticesIn } from "./lattices.js";
 import { isPower, numberIn } from "./values.js";
 
-/** How much the lengths may differ, and how much larger or smaller than a cell a tile may be; shares of a cell. */
+/** How much the lengths may differ, and how much a tile may differ from a cell in size; shares of a cell. */
 const ALIKE = 0.06;
 const OF_SIZE = 0.2;
-/** Less is the edge of a tile that is somewhat larger or smaller than its cell. */
+/** A smaller length is not a shift: the tile is somewhat larger or smaller than its cell. */
 const LEAST = 0.2;
 
 /** @param {Point} box */
 const isTile = ({ element }) => isPower(numberIn((element.textContent ?? "").trim()));
 
 /**
- * By how much all of these are off, in cells, along one axis; null if that differs.
+ * Return how far all tiles are off, in cells, along one axis; null if they differ.
  *
  * @param {number[]} places of the tiles, in cells
  * @param {number} count how many cells there are
  */
 const commonShift = (places, count) => {
   const shift = places[0] - Math.round(places[0]);
-  // Half a cell one way is half a cell the other way: what leaves all tiles on the board is right.
+  // Half a cell one way equals half a cell the other way; the right one leaves all tiles on the board.
   for (const one of [shift, shift - Math.sign(shift)]) {
     const isRight = places.every((place) => {
       const cell = Math.round(place - one);
@@ -35,7 +35,7 @@ const commonShift = (places, count) => {
 };
 
 /**
- * The lattices of cells without numbers, moved to where the tiles are.
+ * Return the lattices of cells without numbers, moved to the places of the tiles.
  *
  * @param {Point[]} boxes all boxes of the page
  * @returns {Lattice[]}

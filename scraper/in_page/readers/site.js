@@ -7,7 +7,7 @@ import { classesOf, digitsOf, isShown } from "../dom.js";
 const ANY_NUMBER = /(\d+)/;
 
 /**
- * The face value of a tile; 0 where its number is not found.
+ * Return the face value of a tile; 0 if it has no number.
  *
  * @param {SiteBoard} profile
  * @param {Element} tile
@@ -51,7 +51,7 @@ const readCells = (profile, board) => {
 };
 
 /**
- * A way of finding the board that a profile describes.
+ * Make a function that finds the board of a profile.
  *
  * @param {SiteBoard} profile
  * @returns {Find}

@@ -1,16 +1,16 @@
-// What elements show, as numbers, names and looks.
+// Reads what elements show: numbers, names and looks.
 
 import { directText } from "../dom.js";
 
 /**
- * Whether a number is a power of two.
+ * Return whether a number is a power of two.
  *
  * @param {number} value
  */
 export const isPower = (value) => value >= 1 && Number.isInteger(Math.log2(value));
 
 /**
- * The text that an element itself shows: its own, what was filled in, or what its style puts there.
+ * Return the text of an element itself: its own text, the value of a field, or text from its style.
  *
  * @param {Element} element
  * @returns {string}
@@ -26,7 +26,7 @@ export const ownText = (element) => {
   return "";
 };
 
-// Digits of any script as 0 to 9.
+// Convert digits of any script to 0 to 9.
 const ZEROS = [
   0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20,
   0x1040, 0x17e0, 0xff10,
@@ -42,7 +42,7 @@ const plainDigits = (text) =>
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 /**
- * A number as tiles show it: "1024", "1,024", "1 024", "2K", "2^10", "2¹⁰". NaN for anything else.
+ * Parse a number as tiles show it: "1024", "1,024", "1 024", "2K", "2^10", "2¹⁰". Return NaN for other texts.
  *
  * @param {string} shown
  */
@@ -61,14 +61,14 @@ export const numberIn = (shown) => {
 };
 
 /**
- * The size of an element's letters in pixels.
+ * Return the size of an element's letters in pixels.
  *
  * @param {Element} element
  */
 export const fontOf = (element) => parseFloat(getComputedStyle(element).fontSize) || 0;
 
 /**
- * The number on a tile that is written in several pieces: digits apart, or 2 with a raised exponent.
+ * Return the number on a tile that consists of several pieces: separate digits, or 2 with a raised exponent.
  *
  * @param {Element} tile
  */
@@ -85,7 +85,7 @@ export const pieced = (tile) => {
 };
 
 /**
- * The numbers in an element's attributes, each with the name that stands before it.
+ * Return the numbers in an element's attributes, each with the prefix before it.
  *
  * @param {Element} element
  */
@@ -110,7 +110,7 @@ export const tokensOf = (element) => {
 };
 
 /**
- * A short key for a long text.
+ * Return a short key for a long text.
  *
  * @param {string} text
  */
@@ -137,10 +137,10 @@ const pictureOf = (canvas) => {
 };
 
 /**
- * What an element looks like, as a text.
+ * Return a text that describes the look of an element.
  *
  * @param {Element} element
- * @param {boolean} bare without the colour of its ground, which may be that of the place
+ * @param {boolean} bare whether to leave out the background colour, which may belong to the cell
  */
 export const lookOf = (element, bare) => {
   const style = getComputedStyle(element);
