@@ -182,7 +182,7 @@ def _options(
 
 
 def _run(options: PlayOptions, asked: PlayGames) -> None:
-    """Play, in a browser's sight if asked for; after that the replay stays until Ctrl-C on a terminal."""
+    """Play, and show the games in a browser if asked; on a terminal the replay then stays until Ctrl-C."""
     if not asked.dashboard:
         _play(options, watch=asked.watch)
         return
@@ -205,7 +205,7 @@ def _run(options: PlayOptions, asked: PlayGames) -> None:
 
 
 def _play(options: PlayOptions, *, watch: bool) -> None:
-    """Play, show the games on standard error, and sum up on standard output, however the run ends."""
+    """Play, show the games on standard error, and print a summary even after an error."""
     from tqdm.contrib.logging import logging_redirect_tqdm
 
     from bot.play import PageRun  # loads the browser driver and Pillow
@@ -220,7 +220,7 @@ def _play(options: PlayOptions, *, watch: bool) -> None:
 
 
 def _shown_by(watch: bool, games: int) -> ProgressLine | WatchView:
-    """Return what shows the games; without a terminal that is the progress line."""
+    """Return the view of the games; without a terminal it is the progress line."""
     if not (watch and sys.stderr.isatty()):
         return ProgressLine(games)
     from bot.cli.watch_view import WatchView  # loads rich
@@ -238,7 +238,7 @@ async def _show(run: PageRun, line: ProgressLine | WatchView) -> None:
 
 
 def summed_up(summaries: list[GameSummary], out: Path) -> str:
-    """Return what was played, in a few lines."""
+    """Return a summary of the games in a few lines."""
     records = [summary.record for summary in summaries]
     moves = sum(record.total_moves for record in records)
     seconds = sum(summary.seconds for summary in summaries)

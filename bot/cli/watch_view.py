@@ -67,14 +67,14 @@ class WatchView:
         self._times.append(time.monotonic())
 
     def end_game(self) -> None:
-        """Note that a game has ended: its last board stays on the screen, above the next one."""
+        """Note that a game has ended; its last board stays on the screen above the next one."""
         self._live.console.print(self.picture())
         self._game += 1
         self._last = None
         self._times.clear()
 
     def picture(self) -> RenderableType:
-        """Return what is shown now."""
+        """Return the current picture of the view."""
         title = "" if self._games == 1 else f"game {self._game} of {self._games}   "
         if self._last is None:
             return Text(f"{title}opening the page…")

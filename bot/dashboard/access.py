@@ -1,4 +1,4 @@
-"""Who may talk to the dashboard: rules on the headers of a request, without I/O.
+"""Decide who may use the dashboard, by the headers of a request, without I/O.
 
 A browser lets any page send requests to this machine. It names that page in ``Origin`` or ``Sec-Fetch-Site``.
 A page whose own name was made to resolve to 127.0.0.1 (DNS rebinding) still shows that name in ``Host``.
@@ -68,7 +68,7 @@ class AccessRules:
 
     @property
     def needs_token(self) -> bool:
-        """Whether a token has to be shown."""
+        """Whether a browser must show a token."""
         return self._bearer is not None
 
     def refusal(self, headers: Mapping[str, str], method: str) -> RefusedRequest | None:
@@ -107,7 +107,7 @@ class AccessRules:
         return hashlib.sha256(f"{COOKIE} {self._bearer}".encode()).hexdigest()
 
     def is_token(self, given: str) -> bool:
-        """Tell whether a text is the token, in constant time."""
+        """Return whether a text is the token, in constant time."""
         return self._bearer is not None and _same_text(f"Bearer {given}", self._bearer)
 
     def _unknown(self, headers: Mapping[str, str]) -> RefusedRequest | None:

@@ -1,4 +1,4 @@
-"""A dashboard beside a run of games: one that is there already, or one of the run's own."""
+"""Find a dashboard for a run of games, or start one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STOP_SECONDS = 20.0
 
 
 class About(msgspec.Struct, frozen=True):
-    """What a dashboard says of itself (`/api/about`).
+    """The answer of a dashboard to `/api/about`.
 
     Attributes:
         program: `PROGRAM`.
@@ -101,7 +101,7 @@ def dashboard_beside(out: Path) -> Iterator[DashboardBeside]:
 
 
 def _shows(url: str, runs: Path) -> bool:
-    """Whether a dashboard answers there that shows a folder."""
+    """Return whether a dashboard at an address shows a folder."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(f"{url}api/about", timeout=_ABOUT_SECONDS) as answer:

@@ -1,4 +1,4 @@
-"""What the dashboard cannot do."""
+"""The error of the dashboard."""
 
 from __future__ import annotations
 

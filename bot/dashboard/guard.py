@@ -55,7 +55,7 @@ autocomplete="current-password" required autofocus></label> <button>Enter</butto
 
 
 class AccessGuard:
-    """Answers what the rules refuse, and passes on all else.
+    """Refuses requests by the rules, and passes on all others.
 
     Args:
         app: the dashboard.
@@ -67,7 +67,7 @@ class AccessGuard:
         self._rules = rules
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, as ASGI has it."""
+        """Answer one ASGI request."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -105,7 +105,7 @@ class AccessGuard:
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:
-    """Return the headers by name; of several with one name the first, except that two hosts are none."""
+    """Return the headers by name; keep the first of several, but no host if there are two."""
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         text = name.decode("latin-1").lower()
@@ -128,7 +128,7 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _body(receive: Receive) -> bytes:
-    """Return the body of a request, or what is not longer than a token's form of it."""
+    """Return the body of a request, cut to the longest form with a token."""
     body = b""
     while len(body) <= _LONGEST_FORM:
         message = await receive()

@@ -1,4 +1,4 @@
-"""What is checked and taken before the dashboard begins, so that faults are told before NiceGUI loads."""
+"""Check the options and take the port before NiceGUI loads, so that errors appear early."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Opening(NamedTuple):
 
 
 def open_dashboard(options: DashboardOptions) -> Opening:
-    """Check what the dashboard was told, and take its port.
+    """Check the options of the dashboard, and take its port.
 
     Raises:
         DashboardError: the address is taken, other machines would reach it without a token, or the folder of

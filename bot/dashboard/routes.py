@@ -1,4 +1,4 @@
-"""What scripts in the pages fetch: games, opinions, files; and where they send uploads."""
+"""The routes for scripts in the pages: games, opinions of engines, files, uploads."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add_routes(app: FastAPI, services: Services) -> None:
 
 
 def _told(answer: Handler) -> Handler:
-    """Turn what went wrong into JSON with a sentence."""
+    """Turn an error into JSON with a sentence for people."""
 
     async def telling(request: Request) -> Response:
         try:
@@ -74,7 +74,7 @@ class Answers:
         self._services = services
 
     async def about(self, request: Request) -> Response:
-        """Say which folder of runs is shown, for `play --dashboard`."""
+        """Return the folder of runs that is shown, for `play --dashboard`."""
         return _json({"program": PROGRAM, "runs": str(self._services.runs.root)})
 
     async def look(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""What all pages and routes of one dashboard share."""
+"""The parts that all pages and routes of one dashboard share."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Services:
         return self._logs[name]
 
     def engine_choices(self) -> list[tuple[str, str]]:
-        """Return what an engine can be chosen from: a key for `engine_choice`, and a text for people."""
+        """Return the engines to choose from: a key for `engine_choice`, and a text for people."""
         named = [(name, name) for name in ENGINE_NAMES]
         files = [(f"weights:{file.name}", f"weights {file.name}") for file in self.runs.files("weights")]
         return named + files
@@ -77,12 +77,12 @@ class Services:
         return EngineChoice(key, None, depth)
 
     def default_engine(self, size: Size) -> tuple[str, int | None]:
-        """Return the key and the depth of the engine that is asked where people chose none."""
+        """Return the key and the depth of the default engine."""
         choice = default_choice(size)
         return choice.engine, choice.depth
 
     async def weights_shown(self, name: str) -> str:
-        """Return what `bot2048 weights show` says of a weights file.
+        """Return the output of `bot2048 weights show` for a weights file.
 
         Raises:
             DashboardError: there is no such file, or its loader refuses it.

@@ -1,4 +1,4 @@
-"""The window itself: keys, turns of the engine, frames."""
+"""Run the window: handle keys, let the engine move, draw frames."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from game2048.size import Size
 
 FRAMES_PER_SECOND = 60
 WINDOW_SPEEDS = (1, 2, 4, 8, 15, 30, 60, None)
-"""Moves a second of the engine; ``None`` for as many as it makes."""
+"""Moves a second of the engine; ``None`` for no limit."""
 START_SPEED = 3
 _LONGEST_ANIMATION = 0.2
 _LEAST_ANIMATED = 0.04
-"""Turns that follow each other faster are not animated, in seconds."""
+"""Seconds; turns that follow each other faster than this are not animated."""
 _KEPT_TIMES = 400
 _ARROW_KEYS = {
     pygame.K_UP: Direction.UP,
@@ -118,7 +118,7 @@ class WindowApp:
     # -- keys ---------------------------------------------------------------------------------------------
 
     def press(self, key: int) -> None:
-        """Do what a key stands for; other keys do nothing."""
+        """Run the action of a key; ignore keys without an action."""
         if key in _ARROW_KEYS:
             self._take_over()
             self._move(_ARROW_KEYS[key], by_engine=False)
@@ -146,7 +146,7 @@ class WindowApp:
             self._running = False
 
     def _take_over(self) -> None:
-        """Let the person play: an engine that plays stops."""
+        """Let the person play; stop the engine if it plays."""
         self.auto = self._one_move = False
         self._clear_notice()
         self._withdraw()
@@ -186,7 +186,7 @@ class WindowApp:
         self._clear_notice()
 
     def end_game(self) -> None:
-        """Record the game under way as stopped."""
+        """Record the current game as stopped."""
         if self._recorder is None or self._recorded:
             return
         try:
@@ -242,7 +242,7 @@ class WindowApp:
     # -- frames -------------------------------------------------------------------------------------------
 
     def run(self, *, max_frames: int | None = None) -> None:
-        """Show the window until it is closed, or so many frames were drawn."""
+        """Show the window until it is closed, or until a number of frames has been drawn."""
         screen = pygame.display.get_surface()
         assert screen is not None
         clock = pygame.time.Clock()

@@ -1,4 +1,4 @@
-"""A game of 2048 that can be undone: board, score and past. Knows nothing of windows or engines."""
+"""A game of 2048 with undo: board, score and past moves. Independent of windows and engines."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class DesktopGame:
         board: as it stands.
         score: points so far.
         turns: the moves that led here; undone ones are gone.
-        number: which game it is, from 0; each has spawns of its own.
+        number: which game it is, from 0; each game has other spawns.
         undos: how often a move was taken back in this game.
     """
 
@@ -76,7 +76,7 @@ class DesktopGame:
         return len(self.turns)
 
     def move(self, direction: Direction, *, by_engine: bool) -> WindowTurn | None:
-        """Slide the tiles and let one spawn; return ``None`` where nothing would move."""
+        """Slide the tiles and let one spawn; return ``None`` if no tile can move."""
         slide = self.board.slide(direction)
         if not slide.moved:
             return None

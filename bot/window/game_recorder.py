@@ -1,4 +1,4 @@
-"""Record what is played in the window. A game under way is on disk after every move, also after an undo."""
+"""Record the games of the window. The current game is on disk after each move and each undo."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class GameRecorder:
             self._append(game.turns[-1])
 
     def finish(self, game: DesktopGame, outcome: Outcome) -> GameRecord | None:
-        """Record the game as it stands; return ``None`` for a game without a move.
+        """Record the game in its current state; return ``None`` for a game without a move.
 
         Raises:
             RecordError: the disk does not take it; the journal stays for ``bot2048 records recover``.
@@ -67,13 +67,13 @@ class GameRecorder:
         return record
 
     def close(self) -> None:
-        """Leave an unfinished journal as it is, for ``bot2048 records recover``."""
+        """Keep an unfinished journal for ``bot2048 records recover``."""
         if self._journal is not None:
             self._journal.close()
             self._journal = None
 
     def _continues(self, game: DesktopGame, moves: int) -> bool:
-        """Return whether the journal holds the first so many moves of the game, and no others."""
+        """Return whether the journal holds exactly this number of moves, the first of the game."""
         journal = self._journal
         return journal is not None and journal.lines == moves and self._version == _version_of(game)
 

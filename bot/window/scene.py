@@ -1,4 +1,4 @@
-"""What the window shows: the board with moving tiles, the score above it, the engine's opinion below."""
+"""Draw the window: the board with moving tiles, the score above it, the engine's values below."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Scene:
         screen.blit(picture, picture.get_rect(center=(round(centre[0]), round(centre[1]))))
 
     def _moving(self, screen: pygame.Surface, board: pygame.Rect, turn: WindowTurn, progress: float) -> None:
-        """Draw a move that is under way."""
+        """Draw a move during its animation."""
         columns = self._size.columns
         slid = _eased(min(1.0, progress / _SLIDE_SHARE))
         grown = max(0.0, (progress - _SLIDE_SHARE) / (1 - _SLIDE_SHARE))
@@ -223,7 +223,7 @@ def _text(
     anchor: str = "topleft",
     room: float | None = None,
 ) -> None:
-    """Write words at a place, smaller where they are wider than the room for them."""
+    """Write words at a place, in smaller letters if they are too wide."""
     width = look.font(pixels).size(words)[0]
     if room is not None and width > room:
         pixels = max(8, int(pixels * room / width))

@@ -1,4 +1,4 @@
-"""The engine of the window: a solver server, asked by a thread of its own, so that drawing never waits."""
+"""Ask a solver server for the window's engine moves, in a separate thread, so that drawing never waits."""
 
 from __future__ import annotations
 
@@ -97,16 +97,16 @@ class SolverThread:
         self._thread.join(_STOP_SECONDS)
 
     def ask(self, board: Board) -> None:
-        """Ask about a board. An earlier question that is not answered yet is withdrawn."""
+        """Ask about a board; withdraw an earlier question without an answer."""
         self._ticket += 1
         self._send((self._ticket, board))
 
     def withdraw(self) -> None:
-        """Want no answer to what was asked before."""
+        """Withdraw the last question."""
         self._ticket += 1
 
     def wait(self, seconds: float) -> Answer | None:
-        """Return the answer to the last question, waiting up to so many seconds; else ``None``."""
+        """Wait some seconds for the answer to the last question; return it, or ``None`` if there is none."""
         while True:
             try:
                 ticket, answer = self._answers.get(timeout=max(seconds, 1e-4))
@@ -125,7 +125,7 @@ class SolverThread:
         self._call(put)
 
     def _call(self, function: Callable[[], None]) -> None:
-        """Call a function in the thread, if its loop has not ended."""
+        """Call a function in the thread, unless its loop has ended."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function)
 

@@ -22,7 +22,7 @@ class _GameLine(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class FinalFigures(msgspec.Struct, frozen=True):
-    """The last line of ``evaluate --json-lines``, as far as it is shown.
+    """The fields of the last line of ``evaluate --json-lines`` that are shown.
 
     Attributes:
         games: how many were played.
@@ -82,7 +82,7 @@ class Evaluation:
         return reached / self.played if self.played else 0.0
 
     def take(self, line: bytes) -> None:
-        """Take a line of the command's output."""
+        """Read a line of the command's output."""
         try:
             game = _decode_game(line)
         except msgspec.DecodeError:

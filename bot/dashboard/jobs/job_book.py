@@ -65,7 +65,7 @@ class Job:
 
     @property
     def last_words(self) -> str:
-        """What it wrote last; empty if nothing."""
+        """The last line that the job wrote; empty if there is none."""
         return self.lines[-1] if self.lines else ""
 
 
@@ -116,14 +116,14 @@ class JobBook:
         return next((job for job in self.jobs if job.number == number), None)
 
     def stop(self, job: Job) -> None:
-        """Let a job end as by Ctrl-C; returns at once."""
+        """End a job as Ctrl-C does; do not wait for its end."""
         if job.is_over or job.process is None or job.process.stdin is None:
             return
         job.state = "stopping"
         job.process.stdin.close()
 
     async def stop_all(self) -> None:
-        """Let all jobs end, and wait until they have."""
+        """End all jobs, and wait for their end."""
         running = [job for job in self.jobs if not job.is_over]
         for job in running:
             self.stop(job)
@@ -229,7 +229,7 @@ async def _watch(job: Job, on_line: Callable[[bytes], None] | None) -> None:
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    """Yield the lines of a stream, also those that a progress bar ends with a carriage return."""
+    """Yield the lines of a stream, including the lines of a progress bar that end with a carriage return."""
     rest = b""
     while chunk := await stream.read(_LONGEST_LINE):
         *lines, rest = _ENDS.split(rest + chunk)

@@ -1,4 +1,4 @@
-"""What all pages look like: the frame with its navigation, and small parts made of plain HTML."""
+"""The layout of all pages: the frame with its navigation, and small parts of plain HTML."""
 
 from __future__ import annotations
 
@@ -83,18 +83,18 @@ def labelled(element: Labelled, label: str) -> Labelled:
 
 
 class Told:
-    """A line that tells what went wrong, also to screen readers."""
+    """A line that shows an error, also to screen readers."""
 
     def __init__(self) -> None:
         self._line = text("p", "").classes("fault").props("role=alert")
 
     def show(self, words: str) -> None:
-        """Show a sentence; an empty one takes the last one away."""
+        """Show a sentence; an empty one removes the last one."""
         self._line.set_text(words)
 
     @contextlib.contextmanager
     def faults(self) -> Iterator[None]:
-        """Show what is refused in the block."""
+        """Show the errors that the block raises."""
         try:
             yield
         except Error2048 as error:

@@ -113,7 +113,7 @@ class _GameCard:
             link_to("Replay so far", replay_link(name, 0))
 
     def show(self, game: LiveGame) -> None:
-        """Show how the game stands."""
+        """Show the state of the game."""
         self._source.set_text(f"{game.source}, by {game.solver}")
         self._board.show(game.board)
         state = f"not moved for {game.quiet_seconds:,.0f} s" if game.is_quiet else f"next {game.direction}"
@@ -138,7 +138,7 @@ def opinion_text(opinion: Opinion) -> str:
 
 
 class _Server:
-    """What a solver server says of itself."""
+    """The state of a solver server on the page."""
 
     def __init__(self) -> None:
         with ui.element("div").classes("form"):

@@ -147,7 +147,7 @@ class _JobPanel:
             self._lines = labelled(text("pre", "").props("tabindex=0"), f"Output of {job.title}")
 
     def refresh(self) -> None:
-        """Bring it up to date."""
+        """Update the job on the page."""
         job = self._job
         lines = "\n".join(list(job.lines)[-_SHOWN_LINES:])
         if (job.state, lines) == self._shown:

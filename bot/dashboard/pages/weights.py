@@ -130,7 +130,7 @@ class _Panel:
             self._figures = ui.element("div").classes("figures")
 
     def refresh(self) -> None:
-        """Bring it up to date."""
+        """Update the evaluation on the page."""
         evaluation, job = self._evaluation, self._evaluation.job
         if job is None:
             return

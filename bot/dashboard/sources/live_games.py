@@ -1,4 +1,4 @@
-"""Games that are being played: their journals, read while they are written."""
+"""Follow running games: read their journals while they are written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recordings.journal_contents import JournalHeader
 from recordings.record import Move
 
 QUIET_SECONDS = 15.0
-"""A journal that was not written to for so long belongs to a game that waits or that was killed."""
+"""If a journal has not changed for this long, its game waits or was killed."""
 
 _RATE_SECONDS = 5.0
 _LONGEST_LINE = 16 << 20
@@ -29,7 +29,7 @@ _DAMAGED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, RulesError)
 
 @dataclass(frozen=True, slots=True)
 class LiveGame:
-    """How a running game stands.
+    """The state of a running game.
 
     Attributes:
         name: of its journal.
@@ -55,7 +55,7 @@ class LiveGame:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether it was not moved for long."""
+        """Whether the game has had no move for long."""
         return self.quiet_seconds > QUIET_SECONDS
 
 
@@ -78,7 +78,7 @@ class JournalTail:
         self._damaged = False
 
     def look(self) -> LiveGame | None:
-        """Read what was added; return how the game stands, ``None`` before its first move.
+        """Read the new lines; return the state of the game, ``None`` before its first move.
 
         Raises:
             FileNotFoundError: the game has ended, and is in the file of games.
@@ -143,7 +143,7 @@ class LiveGames:
         self._tails: dict[str, JournalTail] = {}
 
     def look(self, journals: dict[str, Path]) -> list[LiveGame]:
-        """Return how the games of some journals stand, those that were moved last first.
+        """Return the states of the games of some journals, the latest move first.
 
         Args:
             journals: path by name.

@@ -1,4 +1,4 @@
-"""What a running solver server says of itself (`/status`, `/metrics`)."""
+"""Read the state of a running solver server (`/status`, `/metrics`)."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ async def read_metrics(server: str, token: str | None = None) -> str:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A server that sends elsewhere could make this machine ask any address of its network."""
+    """Refuses redirects: with one, a server could make this machine ask any address of its network."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Follow nothing."""
+        """Refuse to follow a redirect."""
 
 
 def _read(url: str, token: str | None) -> bytes:

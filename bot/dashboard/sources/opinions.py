@@ -1,4 +1,4 @@
-"""What engines think of boards: our own solver servers, asked over the wire and ended with the dashboard."""
+"""Ask engines about boards, on our own solver servers, which end with the dashboard."""
 
 from __future__ import annotations
 
@@ -86,13 +86,13 @@ class Opinion:
 
 
 def default_choice(size: Size) -> EngineChoice:
-    """Return the engine that is asked where people chose none: one that is quick."""
+    """Return the default engine, which is a fast one."""
     return EngineChoice(NETWORK_ENGINE, depth=1) if size == STANDARD_SIZE else EngineChoice(ANY_BOARD_ENGINE)
 
 
 @dataclass(slots=True)
 class _Serving:
-    """A running server, and how many ask it now."""
+    """A running server, and the number of its current callers."""
 
     stack: contextlib.AsyncExitStack
     client: SolverClient
@@ -100,7 +100,7 @@ class _Serving:
 
 
 class Opinions:
-    """Asks engines. Each weights file has a server of its own; the one that was asked longest ago ends."""
+    """Asks engines. Each weights file has a separate server; the least recently used server ends."""
 
     def __init__(self) -> None:
         self._servers: OrderedDict[tuple[str, Path | None], _Serving] = OrderedDict()

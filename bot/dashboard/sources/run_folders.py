@@ -169,7 +169,7 @@ def kind_of(name: str) -> Kind | None:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name has no sign that some system or shell takes for something else."""
+    """Return whether a name has no character with a special meaning for a system or shell."""
     return name.isprintable() and not any(sign in name for sign in '\\:"')
 
 

@@ -41,7 +41,7 @@ Measure = Literal["mean", "median", "max", "speed"] | str
 
 
 class TrainingLog:
-    """The rows of a training log; only what was added since the last look is read.
+    """The rows of a training log; each call reads only the new ones.
 
     Args:
         path: the file.

@@ -1,4 +1,4 @@
-"""Files that people bring: bounded while they arrive, and checked by their loaders before they are kept."""
+"""Store uploaded files: limit their size while they arrive, and let their loaders check them first."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def receive(runs: RunFolders, name: str, chunks: AsyncIterator[bytes], len
     most = min(UPLOAD_BYTES[kind], MAX_FOLDER_BYTES - _folder_size(target.parent))
     if length is not None and length > most:
         raise _too_long(name, most)
-    # A folder of its own, whose name hides it: the loaders know a file by the end of its name.
+    # A hidden folder for each upload: the loaders know a file by the end of its name.
     draft_folder = target.parent / f".{uuid.uuid4().hex}.tmp"
     draft = draft_folder / name
     try:
@@ -88,7 +88,7 @@ async def _write(draft: Path, chunks: AsyncIterator[bytes], most: int, name: str
 
 
 async def _check(draft: Path, kind: Kind, name: str) -> None:
-    """Let the loader read the file, in a process of its own."""
+    """Let the loader read the file, in a separate process."""
     words = ["weights", "show", str(draft)] if kind == "weights" else ["records", "verify", str(draft)]
     code, out, err = await run_briefly(words, CHECK_SECONDS)
     if code:
