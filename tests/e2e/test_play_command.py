@@ -268,7 +268,7 @@ def test_a_server_that_is_killed_in_mid_search_is_started_again(tmp_path: Path, 
         (["DEMO", "--out", "FILE/below"], "below"),
         (["DEMO", "--browser", "/no/such/browser"], "/no/such/browser"),
         (["DEMO", "--engine", "fast", "--depth", "99"], "99"),
-        (["DEMO?size=5", "--engine", "composite"], "does not play boards of 5x5"),
+        (["DEMO?size=5", "--engine", "composite"], "does not play the 5x5 boards of this page"),
     ],
 )
 def test_what_cannot_be_played_is_told_in_one_line(

@@ -165,7 +165,7 @@ def test_working_files_and_other_extensions_are_shown_and_verified(tmp_path: Pat
     write_games(tmp_path / "games.h5", [arrays_of(worked_game())])
     (tmp_path / "games.h5").rename(tmp_path / "GAMES.HDF5")
     for name in ("games.h5.part", "GAMES.HDF5"):
-        assert run("verify", tmp_path / name).output == "1 game, 5 moves: every ply by the rules\n"
+        assert run("verify", tmp_path / name).stdout == "1 game, 5 moves: every ply by the rules\n"
         assert "game 1: game over" in run("show", tmp_path / name).output
 
 

@@ -240,7 +240,8 @@ OPEN = "2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0"
 def test_hint_prints_the_move_and_the_four_values() -> None:
     result = solver("hint", "4 2 2 4 / 8 16 32 64 / 16 8 64 32 / 2 4 8 16", "--depth", "1")
     assert (result.returncode, result.stderr) == (0, "")
-    move, *values, _, top, _, _, bottom = result.stdout.splitlines()
+    move, *values, _, found, _, top, _, _, bottom = result.stdout.splitlines()
+    assert found.startswith("found by search, depth 1, ")
     assert (top.split(), bottom.split()) == (["4", "2", "2", "4"], ["2", "4", "8", "16"])
     assert move in {"left", "right"}
     assert [line.split()[0] for line in values] == ["up", "right", "down", "left"]
