@@ -238,11 +238,17 @@ def with_tables(spec: EngineSpec) -> EngineSpec:
     return replace(spec, make=make, in_points=False)  # tables value boards in a unit of their own
 
 
-@functools.cache
 def _library() -> Library:
+    from solver_server.tables.storage import tables_folder
+
+    return _library_of(tables_folder())
+
+
+@functools.cache
+def _library_of(folder: Path) -> Library:
     from solver_server.tables.engine import Library
 
-    return Library()
+    return Library(folder)
 
 
 def network_engine(weights: Path) -> EngineSpec:

@@ -23,7 +23,7 @@ def run(encoding: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize("encoding", ["ascii", pytest.param("cp1252", marks=pytest.mark.slow)])
 def test_play_and_training_end_well_in_any_code_page(tmp_path: Path, encoding: str) -> None:
     with serve_demo() as url:
         commands = (

@@ -184,9 +184,10 @@ class GameReplay extends HTMLElement {
     window.clearTimeout(this.#resting);
     this.#resting = window.setTimeout(async () => {
       const ply = this.#ply;
-      if (this.#opinions.has(ply) || ply >= this.#plies || !this.#view.engine.value) return;
+      if (ply >= this.#plies || !this.#view.engine.value) return;
       try {
-        await this.#ask([ply]);
+        // The curve may have asked for it since the board was drawn.
+        if (!this.#opinions.has(ply)) await this.#ask([ply]);
         if (ply === this.#ply && this.#pieces) {
           const piece = await this.#pieces.at(ply);
           const at = ply - piece.begin;

@@ -80,7 +80,7 @@ def learn(training: Training, games: int) -> int:
         pytest.param(
             pattern_for("0,1,5,6 7,12,13,17", 5, 5), Settings(seed=8), 4, False,
             "6eeb6e07a8e58790", 12279018403062620223, [4, 63, 11378, 19860, 10, 0, 6, 0], 39012,
-            id="5x5",
+            id="5x5", marks=pytest.mark.slow,  # compiles all kernels of learning on two words
         ),
         pytest.param(
             Pattern("custom", 3, 4, ((0, 1, 4, 5), (2, 6, 10))), Settings(method="tc", seed=9), 60, False,

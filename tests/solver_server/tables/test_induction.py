@@ -39,7 +39,7 @@ def moving_of(board: int) -> dict[int, int]:
     [
         (TWO_BY_THREE, 3, 4, 1, 9),
         (TWO_BY_THREE, 4, 8, 1, 2),
-        (EDGE, 4, 4, 3, 1),
+        pytest.param(EDGE, 4, 4, 3, 1, marks=pytest.mark.slow),
         (TWO_LOCKED, 3, 4, 1, 9),
         (TWO_LOCKED, 3, 8, 2, 2),
     ],
