@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
-WORKERS ?= 2
+WORKERS ?= 3
 ARGS ?=
 
 .PHONY: demo test test-slow check check-scripts format clean browser kernels

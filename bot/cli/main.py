@@ -24,7 +24,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "probe": (
         "scraper.cli:probe",
         "Play",
-        "Print what is read on the page at URL: board, score, status and reader.",
+        "Read the page at URL once, and print its board, score, status and reader.",
     ),
     "install-browser": (
         "scraper.cli:install_browser_command",

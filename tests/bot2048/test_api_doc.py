@@ -25,13 +25,19 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("docs/api.md", "README.md")
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
-    """A folder with what the examples read; what is to be replaced in them."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BOT2048_TABLES", str(tmp_path / "tables"))
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Go to a folder with what the examples read; yield what is to be replaced in them."""
+    folder = tmp_path_factory.mktemp("examples")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("BOT2048_TABLES", str(folder / "tables"))
+        yield from _prepared(folder)
+
+
+def _prepared(folder: Path) -> Iterator[dict[str, str]]:
     write_games("data/games.parquet", [arrays_of(worked_game())])
-    builder.build_table(TableSpec(BLOCK, 4, slack=8, large=2, spare=3), tmp_path / "tables")
+    builder.build_table(TableSpec(BLOCK, 4, slack=8, large=2, spare=3), folder / "tables")
     with serve_demo() as page, server_process("--engine", "order") as server:
         yield {
             "https://example.org/2048": page,

@@ -12,7 +12,12 @@ import pytest
 from bot.cli.main import COMMANDS
 from command_line.streams import plain
 
-CODE_PAGES = ("ascii", "cp1252", "cp437", "cp932")
+CODE_PAGES = (
+    "ascii",
+    "cp1252",
+    pytest.param("cp437", marks=pytest.mark.slow),
+    pytest.param("cp932", marks=pytest.mark.slow),
+)
 READ_AS = {"ascii": "utf-8"}  # which click writes where a stream is said to be ASCII
 
 

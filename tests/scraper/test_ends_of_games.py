@@ -70,7 +70,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("ends", [WINS, OTHERS], ids=["wins", "others"])
+@pytest.mark.parametrize("ends", [WINS, pytest.param(OTHERS, marks=pytest.mark.slow)], ids=["wins", "others"])
 async def test_games_that_pages_end_are_recorded_and_the_next_are_played(
     browser: Browser, pages_url: str, tmp_path: Path, ends: list[End]
 ) -> None:

@@ -34,6 +34,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 MOVES = 60
+SOME = 40
 FEW = 30
 """Enough to earn a page's trust, and to see tiles up to 32, where every move takes long."""
 TRUTH = """() => window.truth?.board
@@ -268,6 +269,12 @@ async def play_kind(browser: Browser, url: str, kind: Kind, moves: int) -> None:
 async def test_a_page_is_played_and_every_board_is_its_own(
     browser: Browser, kinds_url: str, kind: Kind
 ) -> None:
+    await play_kind(browser, kinds_url, kind, MOVES if kind.rules else SOME)  # a rule must come up
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name + kind.query)
+async def test_a_page_is_played_for_long(browser: Browser, kinds_url: str, kind: Kind) -> None:
     await play_kind(browser, kinds_url, kind, MOVES)
 
 

@@ -85,7 +85,7 @@ def learn(training: Training, games: int) -> int:
         pytest.param(
             Pattern("custom", 3, 4, ((0, 1, 4, 5), (2, 6, 10))), Settings(method="tc", seed=9), 60, False,
             "a6a22de4e68274c8", 12528975692979071605, [60, 60, 5779, 2344, 8, 0, 168, 0], 55492,
-            id="3x4",
+            id="3x4", marks=pytest.mark.slow,  # compiles all kernels of learning on small boards
         ),
         pytest.param(
             pattern_for("0123 0145"), Settings(seed=10), 30, True,
