@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 
 from bot.client import client_for
 from bot.options import rate_for
-from bot.own_server import OwnServer
 from bot.page_errors import naming_page
 from bot.player import GamePlayer
 from bot.progress import Goal, Progress
 from bot.rate_limit import RateLimit
+from bot.solver_access import asking, solver_source
 from bot.variant_search import Solver
 from game2048.board import Board
 from game2048.errors import PageError, RecordError, SolverRefusedError
@@ -264,21 +264,13 @@ async def real_tabs_and_solvers(options: TabOptions) -> AsyncIterator[tuple[Open
     solver = options.solver
     site = None if options.site is None else read_profile(options.site)
     async with AsyncExitStack() as stack:
-        if solver.server is None:
-            own = await stack.enter_async_context(OwnServer(solver.arguments()))
+        source = await stack.enter_async_context(solver_source(solver))
         new_tab = await stack.enter_async_context(open_tabs(options.browser, site))
 
         @asynccontextmanager
         async def open_solver() -> AsyncIterator[tuple[Solver, Callable[[Board], str]]]:
-            source = own.ensure_running if solver.server is None else solver.server
             async with client_for(solver, source) as client:
-
-                async def ask(board: Board) -> DecisionMessage | GameOver:
-                    return await client.choose(
-                        board, engine=solver.engine, depth=solver.depth, time_ms=solver.time_ms
-                    )
-
-                yield ask, partial(solver.described, await client.connect())
+                yield asking(client, solver), partial(solver.described, await client.connect())
 
         @asynccontextmanager
         async def open_tab() -> AsyncIterator[GamePage]:

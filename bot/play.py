@@ -10,14 +10,14 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 from bot.client import SolverClient, client_for
 from bot.options import GameSummary, PlayOptions, SolverOptions
-from bot.own_server import OwnServer
 from bot.page_errors import naming_page
 from bot.player import GamePlayer, KeyIgnoredError
 from bot.progress import Progress
+from bot.solver_access import asking, solver_source
 from bot.variant_search import Solver
 from game2048.board import Board
 from game2048.errors import RecordError, SolverError
-from game2048.wire.messages import DecisionMessage, GameOver, Hello
+from game2048.wire.messages import Hello
 from recordings import prepare_folder
 from recordings.journal import GameJournal
 from recordings.pictures.animation import write_animation
@@ -69,7 +69,7 @@ class PageRun:
         prepare_folder(options.out)
         async with _opened(options) as (client, page):
             hello = await client.connect()
-            own = _asking(client, options.solver) if options.solver.server is None else None
+            own = asking(client, options.solver) if options.solver.server is None else None
             async with warming_up(own):
                 reading = await page.open(options.url)
             _check_size(hello, options.solver, reading.board)
@@ -80,7 +80,7 @@ class PageRun:
                         reading = await page.new_game(anew=reload)
                     solver = options.solver.described(hello, reading.board)
                     journal = GameJournal.create(options.out, source=options.url, solver=solver)
-                    player = GamePlayer(page, _asking(client, options.solver), journal, options.goal)
+                    player = GamePlayer(page, asking(client, options.solver), journal, options.goal)
                     try:
                         async with contextlib.aclosing(self._moves(page, player, reading)) as moves:
                             async for progress in moves:
@@ -99,8 +99,8 @@ class PageRun:
     ) -> AsyncGenerator[Progress, None]:
         """Play one game, and add its summary even if an error ends it."""
         options = self._options
-        from_page = options.gif is not None and options.gif_from_page
-        pictures = PagePictures(options.gif.frames) if options.gif is not None and from_page else None
+        gif = options.gif
+        pictures = PagePictures(gif.frames) if gif is not None and options.gif_from_page else None
         begun = time.perf_counter()
         try:
             if pictures is not None:
@@ -134,10 +134,8 @@ async def _opened(options: PlayOptions) -> AsyncIterator[tuple[SolverClient, Liv
         stack.enter_context(naming_page(options.url))
 
         async def solver() -> SolverClient:
-            if options.solver.server is not None:
-                return client_for(options.solver, options.solver.server)
-            own = await stack.enter_async_context(OwnServer(options.solver.arguments()))
-            return client_for(options.solver, own.ensure_running)
+            source = await stack.enter_async_context(solver_source(options.solver))
+            return client_for(options.solver, source)
 
         site = None if options.site is None else read_profile(options.site)
         try:
@@ -185,13 +183,6 @@ def _check_size(hello: Hello, solver: SolverOptions, board: Board) -> None:
                 f"engine {name!r} does not play the {size} boards of this page; "
                 f"expected one of {', '.join(fitting) or 'none; another server may'}"
             )
-
-
-def _asking(client: SolverClient, options: SolverOptions) -> Solver:
-    async def ask(board: Board) -> DecisionMessage | GameOver:
-        return await client.choose(board, engine=options.engine, depth=options.depth, time_ms=options.time_ms)
-
-    return ask
 
 
 def summary_of(

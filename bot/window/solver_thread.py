@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from bot.client import SolverClient
-from bot.own_server import OwnServer
+from bot.client import SolverClient, client_for
+from bot.solver_access import asking, solver_source
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import Error2048
@@ -165,13 +165,9 @@ class SolverThread:
             await asyncio.wait({self._current})
 
     async def _begin(self, stack: contextlib.AsyncExitStack) -> SolverClient | Failure:
-        options = self._options
         try:
-            if options.server is not None:
-                client = SolverClient(options.server, token=options.token)
-            else:
-                own = await stack.enter_async_context(OwnServer(options.arguments()))
-                client = SolverClient(own.ensure_running)
+            source = await stack.enter_async_context(solver_source(self._options))
+            client = client_for(self._options, source)
             stack.push_async_callback(client.close)
             await client.connect()
             # The first answer of a board's size may have to wait for kernels: that is not a decision's time.
@@ -181,15 +177,12 @@ class SolverThread:
         return warmed if isinstance(warmed, Failure) else client
 
     async def _choose(self, client: SolverClient, board: Board) -> Answer:
-        options = self._options
         try:
-            answer = await client.choose(
-                board, engine=options.engine, depth=options.depth, time_ms=options.time_ms
-            )
+            answer = await asking(client, self._options)(board)
         except Error2048 as error:
             return Failure(str(error))
         if not isinstance(answer, DecisionMessage):
-            return Choice(board, None, {}, 0.0, 0, options.engine or "")
+            return Choice(board, None, {}, 0.0, 0, self._options.engine or "")
         values = {Direction.parse(name): value for name, value in answer.values.items()}
         direction = Direction.parse(answer.direction)
         return Choice(

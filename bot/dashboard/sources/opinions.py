@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bot.client import SolverClient
 from bot.dashboard.faults import DashboardError
-from bot.own_server import OwnServer
+from bot.solver_access import solver_source
 from game2048.board import Board
 from game2048.direction import DIRECTIONS, Direction
 from game2048.engine_names import ANY_BOARD_ENGINE, NETWORK_ENGINE
@@ -173,8 +173,8 @@ async def _started(choice: EngineChoice) -> _Serving:
     options = SolverOptions(engine=choice.engine, weights=choice.weights)
     async with contextlib.AsyncExitStack() as stack:
         try:
-            own = await stack.enter_async_context(OwnServer([*options.arguments(), "--threads", "1"]))
-            client = await stack.enter_async_context(SolverClient(own.ensure_running))
+            source = await stack.enter_async_context(solver_source(options, "--threads", "1"))
+            client = await stack.enter_async_context(SolverClient(source))
         except SolverError as error:
             raise DashboardError(str(error), status=502) from error
         return _Serving(stack.pop_all(), client)

@@ -14,6 +14,8 @@ import pytest
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
 import pygame
+import trustme
+from support.server_process import server_process
 
 from bot.window.app import WindowApp, open_window
 from bot.window.game_recorder import GameRecorder
@@ -125,6 +127,21 @@ def test_a_lost_engine_is_said_in_the_window_and_the_person_plays_on(screen: pyg
         press(pygame.K_UP, pygame.K_LEFT)
         app.run(max_frames=app.measured.frames + 1)
         assert app.game.moves >= 1
+
+
+def test_the_window_asks_a_server_over_tls_with_the_certificate_that_is_given(
+    screen: pygame.Surface, tmp_path: Path
+) -> None:
+    authority, certificate = tmp_path / "authority.pem", tmp_path / "server.pem"
+    ours = trustme.CA()
+    ours.cert_pem.write_to_path(authority)
+    ours.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(certificate)
+    with server_process("--engine", "fast", "--depth", "1", "--tls-cert", str(certificate)) as server:
+        assert server.url.startswith("wss://")
+        with SolverThread(SolverOptions(server=server.url, ca=authority), Size(4, 4)) as solver:
+            app = WindowApp(Size(4, 4), 4, solver, None, auto=True)
+            run_until(app, lambda: app.game.moves >= 2 or not app.auto)
+            assert (app.auto, app.notice) == (True, "")
 
 
 def test_the_board_is_drawn_where_its_tiles_are(screen: pygame.Surface) -> None:
