@@ -95,8 +95,8 @@ async def ranked_directions(
         answer = await solver(board)
         if isinstance(answer, GameOver):
             return Ranking([], None)
-        decision, first = answer, Direction.parse(answer.direction)
-        values = {Direction.parse(name): value for name, value in answer.values.items()}
+        decision, first = answer, answer.chosen
+        values = answer.by_direction
     else:
         decision, first = None, None
         values = {direction: await _value(solver, board, after) for direction, after in afters.items()}

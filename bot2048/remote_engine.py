@@ -41,9 +41,13 @@ class AsyncRemoteEngine(AsyncOpenEngine):
         answer = await self._client.choose(board, engine=self._name, depth=depth, time_ms=time_ms)
         if isinstance(answer, GameOver):
             return None
-        values = {Direction.parse(name): value for name, value in answer.values.items()}
         return Decision(
-            Direction.parse(answer.direction), values, answer.depth, answer.nodes, answer.elapsed_ms
+            direction=answer.chosen,
+            values=answer.by_direction,
+            depth=answer.depth,
+            nodes=answer.nodes,
+            elapsed_ms=answer.elapsed_ms,
+            found_by=answer.found_by,
         )
 
     async def choose_many(

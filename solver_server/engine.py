@@ -7,7 +7,6 @@ from typing import Protocol
 
 from game2048.board import Board
 from game2048.direction import Direction
-from game2048.wire.messages import FoundBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,8 @@ class Decision:
         depth: how deep the search went, in the engine's own count.
         nodes: positions evaluated or expanded.
         elapsed_ms: wall-clock time of the decision.
-        found_by: what knew the move: a search, a whole endgame table, or the bundled extract of tables.
+        found_by: what knew the move (`game2048.wire.messages.FoundBy`); other servers may have their own
+            words.
     """
 
     direction: Direction
@@ -41,7 +41,7 @@ class Decision:
     depth: int
     nodes: int
     elapsed_ms: float
-    found_by: FoundBy = "search"
+    found_by: str = "search"
 
 
 class Engine(Protocol):

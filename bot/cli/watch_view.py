@@ -16,7 +16,6 @@ from rich.text import Text
 from bot.progress import Progress
 from command_line.board_view import coloured_board, opinion
 from command_line.decision_words import found_by_words
-from game2048.direction import Direction
 from game2048.wire.messages import DecisionMessage
 
 _FRAMES_PER_SECOND = 10
@@ -95,6 +94,5 @@ def _opinion_of(decision: DecisionMessage) -> list[RenderableType]:
     found = found_by_words(
         decision.found_by, depth=decision.depth, nodes=decision.nodes, elapsed_ms=decision.elapsed_ms
     )
-    values = {Direction.parse(name): value for name, value in decision.values.items()}
-    table = opinion(values, Direction.parse(decision.direction))
+    table = opinion(decision.by_direction, decision.chosen)
     return [Text(f"last move by {decision.engine}: {found}"), table]

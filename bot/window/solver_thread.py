@@ -183,8 +183,12 @@ class SolverThread:
             return Failure(str(error))
         if not isinstance(answer, DecisionMessage):
             return Choice(board, None, {}, 0.0, 0, self._options.engine or "")
-        values = {Direction.parse(name): value for name, value in answer.values.items()}
-        direction = Direction.parse(answer.direction)
         return Choice(
-            board, direction, values, answer.elapsed_ms, answer.depth, answer.engine, answer.found_by
+            board=board,
+            direction=answer.chosen,
+            values=answer.by_direction,
+            elapsed_ms=answer.elapsed_ms,
+            depth=answer.depth,
+            engine=answer.engine,
+            found_by=answer.found_by,
         )

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from game2048.board import Board
+from game2048.direction import Direction
 from game2048.errors import RulesError, WireError
 
 PROTOCOL_VERSION = 1
@@ -202,6 +203,16 @@ class DecisionMessage(msgspec.Struct, frozen=True, tag="decision", tag_field="ty
     elapsed_ms: float
     engine: str
     found_by: str = "search"
+
+    @property
+    def chosen(self) -> Direction:
+        """The direction of the move."""
+        return Direction.parse(self.direction)
+
+    @property
+    def by_direction(self) -> dict[Direction, float]:
+        """The value of each legal direction."""
+        return {Direction.parse(name): value for name, value in self.values.items()}
 
 
 class Directions(msgspec.Struct, frozen=True, tag="directions", tag_field="type"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,23 @@ async def test_engines_for_asyncio(address: str) -> None:
             assert decision is not None
             assert decision.direction in BOARD.legal_directions()
             assert await engine.choose_many([OVER, ONLY_LEFT], depth=1) == [None, Direction.LEFT]
+
+
+class Knows(FirstLegal):
+    """Says of each move that a table knew it."""
+
+    def choose(self, board: Board, limit: bot2048.Limit) -> bot2048.Decision | None:
+        decision = super().choose(board, limit)
+        return None if decision is None else replace(decision, found_by="table")
+
+
+async def test_a_remote_decision_is_the_decision_of_the_server() -> None:
+    local = Knows().choose(BOARD, bot2048.Limit(depth=2))
+    async with (
+        SolverServer([offer(Knows())], "first", ServerOptions(port=0)) as server,
+        bot2048.engine_async(server.url) as engine,
+    ):
+        assert await engine.choose(BOARD, depth=2) == local
 
 
 @pytest.fixture

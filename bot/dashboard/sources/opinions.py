@@ -123,12 +123,12 @@ class Opinions:
         if not isinstance(answer, DecisionMessage) or hello is None:
             return None
         in_points = any(info.name == answer.engine and info.in_points for info in hello.engines)
-        values = {Direction(name): value for name, value in answer.values.items()}
+        values = answer.by_direction
         rewards = {
             direction: board.slide(direction).reward for direction in DIRECTIONS if direction in values
         }
         return Opinion(
-            Direction(answer.direction),
+            answer.chosen,
             values,
             rewards,
             in_points,
