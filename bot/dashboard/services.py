@@ -5,13 +5,14 @@ from __future__ import annotations
 from bot.dashboard.faults import DashboardError
 from bot.dashboard.jobs.evaluations import Evaluations
 from bot.dashboard.jobs.job_book import JobBook, run_briefly
+from bot.dashboard.jobs.job_commands import known_engine
 from bot.dashboard.sources.live_games import LiveGames
-from bot.dashboard.sources.opinions import EngineChoice, Opinions, default_choice
+from bot.dashboard.sources.opinions import Opinions
 from bot.dashboard.sources.replays import Replays
 from bot.dashboard.sources.run_folders import RunFolders
 from bot.dashboard.sources.training_log import TrainingLog
 from game2048.engine_names import ENGINE_NAMES, NETWORK_ENGINE
-from game2048.size import Size
+from game2048.solver_options import SolverOptions
 
 SHOW_SECONDS = 120.0
 
@@ -63,7 +64,7 @@ class Services:
         files = [(f"weights:{file.name}", f"weights {file.name}") for file in self.runs.files("weights")]
         return named + files
 
-    def engine_choice(self, key: str, depth: int | None) -> EngineChoice:
+    def engine_choice(self, key: str, depth: int | None) -> SolverOptions:
         """Return the engine that a key of `engine_choices` stands for.
 
         Raises:
@@ -71,15 +72,8 @@ class Services:
         """
         if key.startswith("weights:"):
             path = self.runs.file(key.removeprefix("weights:"), "weights")
-            return EngineChoice(NETWORK_ENGINE, path, depth)
-        if key not in ENGINE_NAMES:
-            raise DashboardError(f"{key[:40]!r} is not an engine; expected one of {', '.join(ENGINE_NAMES)}")
-        return EngineChoice(key, None, depth)
-
-    def default_engine(self, size: Size) -> tuple[str, int | None]:
-        """Return the key and the depth of the default engine."""
-        choice = default_choice(size)
-        return choice.engine, choice.depth
+            return SolverOptions(NETWORK_ENGINE, path, depth)
+        return SolverOptions(known_engine(key), depth=depth)
 
     async def weights_shown(self, name: str) -> str:
         """Return the output of `bot2048 weights show` for a weights file.

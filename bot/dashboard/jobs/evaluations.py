@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from bot.dashboard.jobs.job_book import Job, JobBook
-from bot.dashboard.jobs.job_commands import Asked, evaluate_words
+from bot.dashboard.jobs.job_commands import evaluate_words
+from game2048.solver_options import SolverOptions
 
 REACH_TILES = tuple(1 << exponent for exponent in range(11, 18))
 _MAX_KEPT = 20
@@ -107,7 +108,7 @@ class Evaluations:
         self.all: list[Evaluation] = []
 
     async def start(
-        self, title: str, asked: Asked, games: int, board: str | None, threads: int
+        self, title: str, asked: SolverOptions, games: int, board: str | None, threads: int
     ) -> Evaluation:
         """Begin an evaluation.
 

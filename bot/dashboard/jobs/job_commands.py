@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +11,7 @@ from bot.dashboard.faults import DashboardError
 from game2048.engine_names import ENGINE_NAMES
 from game2048.errors import RulesError
 from game2048.size import Size
+from game2048.solver_options import SolverOptions
 
 NETWORKS: Mapping[str, str] = {
     "4x6": "4x6: 4×4, the default",
@@ -89,34 +89,23 @@ def engine_name(name: str | None) -> str | None:
     Raises:
         DashboardError: there is no such engine.
     """
-    if not name:
-        return None
+    return known_engine(name) if name else None
+
+
+def known_engine(name: str) -> str:
+    """Return the name of an engine.
+
+    Raises:
+        DashboardError: there is no such engine.
+    """
     if name not in ENGINE_NAMES:
         raise DashboardError(f"{name[:40]!r} is not an engine; expected one of {', '.join(ENGINE_NAMES)}")
     return name
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """An engine and its limits, as forms have them; ``None`` leaves it to the command.
-
-    Attributes:
-        engine: name of the engine.
-        weights: a weights file.
-        depth: depth of its search.
-    """
-
-    engine: str | None = None
-    weights: Path | None = None
-    depth: int | None = None
-
-    def words(self) -> list[str]:
-        """Return the arguments for it."""
-        given = (("--engine", self.engine), ("--weights", self.weights), ("--depth", self.depth))
-        return [word for name, value in given if value is not None for word in (name, str(value))]
-
-
-def evaluate_words(asked: Asked, games: Any, board: str | None, threads: Any, seed: Any = 0) -> list[str]:
+def evaluate_words(
+    asked: SolverOptions, games: Any, board: str | None, threads: Any, seed: Any = 0
+) -> list[str]:
     """Return the arguments that evaluate an engine.
 
     Args:
@@ -137,7 +126,7 @@ def evaluate_words(asked: Asked, games: Any, board: str | None, threads: Any, se
             words += ["--board", str(Size.parse(board))]
         except RulesError as error:
             raise DashboardError(str(error)) from error
-    return words + asked.words()
+    return words + asked.arguments()
 
 
 def train_words(form: Mapping[str, Any], out: Path) -> list[str]:
@@ -168,7 +157,7 @@ def train_words(form: Mapping[str, Any], out: Path) -> list[str]:
     return words + (["--gif-dir", str(out / "pictures")] if form.get("pictures") else [])
 
 
-def play_words(asked: Asked, form: Mapping[str, Any], out: Path) -> list[str]:
+def play_words(asked: SolverOptions, form: Mapping[str, Any], out: Path) -> list[str]:
     """Return the arguments that play games on a page.
 
     Args:
@@ -188,7 +177,7 @@ def play_words(asked: Asked, form: Mapping[str, Any], out: Path) -> list[str]:
         words += ["--until-tile", str(until)]
     moves = whole_or_none(form.get("max_moves"), "the number of moves", MAX_EPISODES)
     words += [] if moves is None else ["--max-moves", str(moves)]
-    return words + asked.words()
+    return words + asked.arguments()
 
 
 def _minutes(value: Any) -> float | None:

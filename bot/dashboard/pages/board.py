@@ -12,6 +12,7 @@ from nicegui.events import KeyEventArguments
 from bot.dashboard.pages.layout import BoardElement, Told, frame, text
 from bot.dashboard.pages.live import opinion_text
 from bot.dashboard.services import Services
+from bot.dashboard.sources.opinions import default_choice
 from bot.window.desktop_game import DesktopGame
 from game2048.direction import Direction
 from game2048.look.motion import tile_motions
@@ -144,10 +145,8 @@ class _Table:
     async def _play_moves(self) -> None:
         while not self._game.board.is_over:
             begun = time.perf_counter()
-            key, depth = str(self._engine.value), None
-            if key == "own":
-                key, depth = self._services.default_engine(self._size)
-            choice = self._services.engine_choice(key, depth)
+            key = str(self._engine.value)
+            choice = default_choice(self._size) if key == "own" else self._services.engine_choice(key, None)
             board = self._game.board
             opinion = await self._services.opinions.ask(board, choice)
             if opinion is None:

@@ -12,9 +12,10 @@ from bot.dashboard.pages.replay import replay_link
 from bot.dashboard.services import Services
 from bot.dashboard.sources.live_games import LiveGame
 from bot.dashboard.sources.live_server import ServerStatus, read_metrics, read_status
-from bot.dashboard.sources.opinions import EngineChoice, Opinion
+from bot.dashboard.sources.opinions import Opinion, default_choice
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
+from game2048.solver_options import SolverOptions
 
 MAX_GAMES_SHOWN = 6
 DEFAULT_SERVER = "ws://127.0.0.1:8765"
@@ -93,10 +94,9 @@ class _Games:
         with self._told.faults():
             card.show_opinion(await self._services.opinions.ask(game.board, self._choice(key, game.board)))
 
-    def _choice(self, key: str, board: Board) -> EngineChoice:
+    def _choice(self, key: str, board: Board) -> SolverOptions:
         if key == "own":
-            key, depth = self._services.default_engine(board.size)
-            return self._services.engine_choice(key, depth)
+            return default_choice(board.size)
         return self._services.engine_choice(key, 1 if key.startswith("weights:") else None)
 
 

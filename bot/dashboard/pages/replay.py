@@ -9,6 +9,7 @@ from nicegui import ui
 
 from bot.dashboard.pages.layout import Told, frame, link_to, size_text, table, text
 from bot.dashboard.services import Services
+from bot.dashboard.sources.opinions import default_choice
 from game2048.size import Size
 from recordings.datasets.game_index import GameHead
 
@@ -106,7 +107,8 @@ def _show_game(
             f"{head.info.total_moves:,} moves, by {head.info.solver or 'an unknown engine'}",
         )
     size = heads[number].size if number < len(heads) else Size(4, 4)
-    engine, depth = services.default_engine(size)
+    own = default_choice(size)
+    engine, depth = own.engine, own.depth
     choices = [{"value": key, "text": words} for key, words in services.engine_choices()]
     if any(choice["value"] == asked for choice in choices):
         engine, depth = asked, 1 if asked.startswith("weights:") else None

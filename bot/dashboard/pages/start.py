@@ -14,7 +14,6 @@ from bot.dashboard.jobs.job_commands import (
     MAX_GAMES,
     NETWORKS,
     TRAINING_METHODS,
-    Asked,
     engine_name,
     play_words,
     train_words,
@@ -23,6 +22,7 @@ from bot.dashboard.jobs.job_commands import (
 from bot.dashboard.pages.layout import Told, frame, labelled, text
 from bot.dashboard.services import Services
 from game2048.engine_names import ENGINE_NAMES
+from game2048.solver_options import SolverOptions
 
 _REFRESH_SECONDS = 0.5
 _SHOWN_LINES = 8
@@ -63,7 +63,7 @@ def _show_play(services: Services, told: Told) -> None:
     async def play() -> None:
         with told.faults():
             weights_file = services.runs.file(str(chosen.value), "weights") if chosen.value else None
-            asked = Asked(
+            asked = SolverOptions(
                 engine_name(engine.value),
                 weights_file,
                 whole_or_none(depth.value, "the depth", MAX_FORM_DEPTH),

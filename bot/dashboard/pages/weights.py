@@ -11,7 +11,6 @@ from bot.dashboard.jobs.job_commands import (
     MAX_FORM_DEPTH,
     MAX_FORM_THREADS,
     MAX_GAMES,
-    Asked,
     engine_name,
     whole,
     whole_or_none,
@@ -20,6 +19,7 @@ from bot.dashboard.pages.layout import Told, frame, labelled, link_to, number_te
 from bot.dashboard.pages.replay import upload_element
 from bot.dashboard.services import Services
 from game2048.engine_names import ENGINE_NAMES
+from game2048.solver_options import SolverOptions
 
 BUNDLED = ""
 _REFRESH_SECONDS = 0.5
@@ -83,7 +83,7 @@ def _show_form(services: Services, told: Told) -> None:
         async def evaluate() -> None:
             with told.faults():
                 name = str(chosen.value or BUNDLED)
-                asked = Asked(
+                asked = SolverOptions(
                     engine_name(engine.value),
                     services.runs.file(name, "weights") if name else None,
                     whole_or_none(depth.value, "the depth", MAX_FORM_DEPTH),

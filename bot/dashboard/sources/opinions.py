@@ -27,21 +27,6 @@ OPINION_DEPTH = 12
 
 
 @dataclass(frozen=True, slots=True)
-class EngineChoice:
-    """An engine that is asked.
-
-    Attributes:
-        engine: its name.
-        weights: the weights file that it plays by; ``None`` for the bundled network.
-        depth: depth of the search; ``None`` for the engine's own.
-    """
-
-    engine: str
-    weights: Path | None = None
-    depth: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Opinion:
     """What an engine thinks of a board.
 
@@ -85,9 +70,11 @@ class Opinion:
         }
 
 
-def default_choice(size: Size) -> EngineChoice:
+def default_choice(size: Size) -> SolverOptions:
     """Return the default engine, which is a fast one."""
-    return EngineChoice(NETWORK_ENGINE, depth=1) if size == STANDARD_SIZE else EngineChoice(ANY_BOARD_ENGINE)
+    return (
+        SolverOptions(NETWORK_ENGINE, depth=1) if size == STANDARD_SIZE else SolverOptions(ANY_BOARD_ENGINE)
+    )
 
 
 @dataclass(slots=True)
@@ -103,10 +90,10 @@ class Opinions:
     """Asks engines. Each weights file has a separate server; the least recently used server ends."""
 
     def __init__(self) -> None:
-        self._servers: OrderedDict[tuple[str, Path | None], _Serving] = OrderedDict()
+        self._servers: OrderedDict[tuple[str | None, Path | None], _Serving] = OrderedDict()
         self._turn = asyncio.Lock()
 
-    async def ask(self, board: Board, choice: EngineChoice) -> Opinion | None:
+    async def ask(self, board: Board, choice: SolverOptions) -> Opinion | None:
         """Return what an engine thinks of a board; ``None`` where the game is over.
 
         Raises:
@@ -146,7 +133,7 @@ class Opinions:
                 await serving.stack.aclose()
 
     @contextlib.asynccontextmanager
-    async def _client(self, choice: EngineChoice) -> AsyncIterator[SolverClient]:
+    async def _client(self, choice: SolverOptions) -> AsyncIterator[SolverClient]:
         serving = await self._serving(choice)
         serving.asking += 1
         try:
@@ -154,7 +141,7 @@ class Opinions:
         finally:
             serving.asking -= 1
 
-    async def _serving(self, choice: EngineChoice) -> _Serving:
+    async def _serving(self, choice: SolverOptions) -> _Serving:
         key = (choice.engine, choice.weights)
         async with self._turn:
             if key in self._servers:
@@ -169,7 +156,7 @@ class Opinions:
             return serving
 
 
-async def _started(choice: EngineChoice) -> _Serving:
+async def _started(choice: SolverOptions) -> _Serving:
     options = SolverOptions(engine=choice.engine, weights=choice.weights)
     async with contextlib.AsyncExitStack() as stack:
         try:

@@ -19,12 +19,12 @@ from bot.dashboard.jobs.job_book import JobBook, run_briefly
 from bot.dashboard.jobs.job_commands import (
     NETWORKS,
     TRAINING_METHODS,
-    Asked,
     evaluate_words,
     play_words,
     train_words,
 )
 from bot.dashboard.sources.live_server import status_url
+from game2048.solver_options import SolverOptions
 from solver_server.ntuple.patterns import PATTERNS
 
 TRAINING = {
@@ -52,15 +52,15 @@ def test_the_form_offers_every_network_that_train_knows() -> None:
 
 
 def test_forms_become_argument_lists() -> None:
-    assert evaluate_words(Asked("ntuple", Path("w.n2048"), 1), 10, "5x5", 2) == [
+    assert evaluate_words(SolverOptions("ntuple", Path("/w.n2048"), 1), 10, "5x5", 2) == [
         *("evaluate", "--json-lines", "--games", "10", "--threads", "2", "--seed", "0"),
-        *("--board", "5x5", "--engine", "ntuple", "--weights", "w.n2048", "--depth", "1"),
+        *("--board", "5x5", "--engine", "ntuple", "--weights", "/w.n2048", "--depth", "1"),
     ]
     assert train_words(TRAINING, Path("runs/x")) == [
         *("train", "--network", "4x6", "--method", "td0", "--out", "runs/x", "--episodes", "10"),
         *("--threads", "1", "--eval-interval", "5", "--gif-dir", "runs/x/pictures"),
     ]
-    assert play_words(Asked(), GAMES, Path("runs/y")) == [
+    assert play_words(SolverOptions(), GAMES, Path("runs/y")) == [
         *("play", "https://page.example/2048", "--out", "runs/y", "--gif", "--games", "2"),
         *("--until-tile", "2048"),
     ]
@@ -102,7 +102,7 @@ def test_trainings_out_of_range_are_refused(change: dict[str, object]) -> None:
 )
 def test_games_out_of_range_are_refused(change: dict[str, object]) -> None:
     with pytest.raises(DashboardError):
-        play_words(Asked(), GAMES | change, Path("x"))
+        play_words(SolverOptions(), GAMES | change, Path("x"))
 
 
 def test_methods_are_those_of_the_command() -> None:
