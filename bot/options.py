@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -63,6 +64,11 @@ class GameSummary:
     seconds: float
     gif: Path | None
     gif_fault: str | None = None
+
+
+def new_run_folder() -> Path:
+    """Return the path of a folder in ``runs/`` that is named after the time; it is not made yet."""
+    return Path("runs") / f"{datetime.datetime.now():%Y%m%d-%H%M%S}"
 
 
 def rate_for(url: str, asked: float | None) -> float | None:

@@ -120,7 +120,7 @@ class PageRun:
 
 async def _picture(page: LivePage, pictures: PagePictures, moves: int | None) -> None:
     """Take a picture of the board after this many moves, if the GIF needs one; ``None``: the game ended."""
-    if moves is not None and not pictures.wants(moves):
+    if not pictures.wants(moves):
         return
     picture = await page.picture()
     if picture is not None:

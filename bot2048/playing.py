@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 from collections.abc import AsyncGenerator, Generator
 from dataclasses import replace
 from pathlib import Path
 
-from bot.options import GameSummary, PlayOptions, SolverOptions, rate_for
+from bot.options import GameSummary, PlayOptions, SolverOptions, new_run_folder, rate_for
 from bot.progress import Goal
 from bot2048.games import PlayedGame
 from bot2048.loop_thread import LoopThread
@@ -86,7 +85,7 @@ def _options(
     return PlayOptions(
         url=url,
         games=games,
-        out=Path("runs") / f"{datetime.datetime.now():%Y%m%d-%H%M%S}" if out is None else Path(out),
+        out=new_run_folder() if out is None else Path(out),
         goal=replace(goal, moves_per_second=rate_for(url, goal.moves_per_second)),
         solver=solver or SolverOptions(),
         browser=browser or BrowserOptions(),

@@ -1,13 +1,15 @@
-"""Options that `play`, `demo` and `harvest` share."""
+"""Options that several commands of this package share."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from bot.options import SITE_MOVES_PER_SECOND
-from command_line.types import TileType
+from command_line.types import SizeType, TileType
+from game2048.size import STANDARD_SIZE
 
 rate_option = click.option(
     "--max-moves-per-second",
@@ -15,6 +17,21 @@ rate_option = click.option(
     type=click.FloatRange(0),
     help="Most moves a second on one host; 0 for no limit. "
     f"[default: {SITE_MOVES_PER_SECOND:g} on pages of other machines, else no limit]",
+)
+
+size_option = click.option(
+    "--size",
+    type=SizeType(),
+    default=str(STANDARD_SIZE),
+    show_default=True,
+    help="Size of the board: 4x4, 5, 4x6.",
+)
+
+out_option = click.option(
+    "-o",
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the recordings; games are added to it. [default: a new one in runs/]",
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime
 import shlex
 import statistics
 import sys
@@ -15,16 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.options import goal_options, rate_option
+from bot.cli.options import goal_options, out_option, rate_option, size_option
 from bot.cli.progress_line import ProgressLine
-from bot.options import GameSummary, PlayOptions, rate_for
+from bot.options import GameSummary, PlayOptions, new_run_folder, rate_for
 from bot.progress import Goal, Progress
 from command_line.command import Command
 from command_line.engine_options import solver_options
 from command_line.gather import gather
 from command_line.running import until_stopped
-from command_line.types import SizeType
-from game2048.size import STANDARD_SIZE
 from game2048.solver_options import SolverOptions
 from recordings.cli.gif_options import animation_options
 from recordings.jsonl import GAMES_FILE, prepare_folder
@@ -89,12 +86,7 @@ def game_options(command: Any) -> Any:
                 is_flag=True,
                 help="Take the frames of the GIF from the page itself; slows play down at first.",
             ),
-            click.option(
-                "-o",
-                "--out",
-                type=click.Path(file_okay=False, path_type=Path),
-                help="Folder for the recordings; games are added to it. [default: a new one in runs/]",
-            ),
+            out_option,
             click.option(
                 "--dashboard",
                 is_flag=True,
@@ -127,13 +119,7 @@ def play_command(url: str, **given: Any) -> None:
     "page",
     lambda **given: given,
     "Page",
-    click.option(
-        "--size",
-        type=SizeType(),
-        default=str(STANDARD_SIZE),
-        show_default=True,
-        help="Size of the board: 4x4, 5, 4x6.",
-    ),
+    size_option,
     click.option("--page-seed", type=click.IntRange(0), help="Seed of the page's spawns. [default: random]"),
 )
 @game_options
@@ -169,7 +155,7 @@ def _options(
     return PlayOptions(
         url=url,
         games=run.games,
-        out=run.out or Path("runs") / f"{datetime.datetime.now():%Y%m%d-%H%M%S}",
+        out=run.out or new_run_folder(),
         goal=Goal(run.until_tile, run.max_moves, rate_for(url, run.rate)),
         solver=solver,
         browser=browser,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import os
 import secrets
 from dataclasses import dataclass
@@ -10,12 +9,13 @@ from pathlib import Path
 
 import click
 
+from bot.cli.options import out_option, size_option
 from bot.cli.play import summed_up
+from bot.options import new_run_folder
 from command_line.command import Command, FailureError
 from command_line.engine_options import solver_options
 from command_line.gather import gather
-from command_line.types import SizeType
-from game2048.size import STANDARD_SIZE, Size
+from game2048.size import Size
 from game2048.solver_options import SolverOptions
 
 PYGAME_MISSING = "the window needs pygame-ce; install it by: pip install 'bot2048[window]'"
@@ -47,13 +47,7 @@ class WindowOptions:
     "shown",
     WindowOptions,
     "Window",
-    click.option(
-        "--size",
-        type=SizeType(),
-        default=str(STANDARD_SIZE),
-        show_default=True,
-        help="Size of the board: 4x4, 5, 4x6.",
-    ),
+    size_option,
     click.option("--auto", is_flag=True, help="Let the engine play from the start, as key A does."),
     click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed of the spawns. [default: random]"),
     click.option(
@@ -64,12 +58,7 @@ class WindowOptions:
         help="Width of the window.",
     ),
     click.option("--record/--no-record", default=True, show_default=True, help="Record the games."),
-    click.option(
-        "-o",
-        "--out",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="Folder for the recordings; games are added to it. [default: a new one in runs/]",
-    ),
+    out_option,
 )
 @solver_options(remote=True)
 def window(shown: WindowOptions, solver: SolverOptions) -> None:
@@ -87,7 +76,7 @@ def window(shown: WindowOptions, solver: SolverOptions) -> None:
     from bot.window.game_recorder import GameRecorder
     from bot.window.solver_thread import SolverThread
 
-    folder = shown.out or Path("runs") / f"{datetime.datetime.now():%Y%m%d-%H%M%S}"
+    folder = shown.out or new_run_folder()
     recorder = GameRecorder(folder, solver.engine or "engine") if shown.record else None
     seed = secrets.randbits(64) if shown.seed is None else shown.seed
     try:

@@ -34,27 +34,27 @@ class PagePictures:
         self._pictures: list[bytes] = []
         self._last: bytes | None = None
 
-    def wants(self, moves: int) -> bool:
-        """Return whether the state after so many moves is to be pictured."""
-        return moves % self._stride == 0
+    def wants(self, moves: int | None) -> bool:
+        """Return whether to take a picture after this many moves; ``None`` is the end of the game."""
+        return moves is None or moves % self._stride == 0
 
     def add(self, moves: int | None, picture: bytes) -> None:
-        """Keep the picture of a state; states come in order.
+        """Keep a picture that `wants` asked for. Pictures come in the order of the game.
 
         Args:
-            moves: made in the game before it; ``None`` for its end, which is always kept.
+            moves: the moves made before the picture; ``None`` for the end of the game.
             picture: a PNG.
         """
         if moves is None:
             self._last = picture
-        elif self.wants(moves):
-            self._pictures.append(picture)
-            if len(self._pictures) > self._most:
-                del self._pictures[1::2]
-                self._stride *= 2
+            return
+        self._pictures.append(picture)
+        if len(self._pictures) > self._most:
+            del self._pictures[1::2]
+            self._stride *= 2
 
     def in_order(self) -> list[bytes]:
-        """Return what is kept."""
+        """Return the pictures in the order of the game."""
         last = [] if self._last is None else [self._last]
         return self._pictures[: self._most - len(last)] + last
 
