@@ -44,7 +44,7 @@ class Crowd:
         return [text for text in self.counts if text not in ("right", "refused", "closed")]
 
     def percentile(self, percent: float) -> float:
-        """Milliseconds within which so many of the valid requests were answered."""
+        """The milliseconds in which a share of the valid requests was answered."""
         return float(np.percentile(self.seconds, percent)) * 1000
 
 

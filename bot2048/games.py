@@ -48,7 +48,7 @@ class Game(GameArrays):
         return [DIRECTIONS[index] for index in self.directions.tolist()]
 
     def board(self, moves: int) -> Board:
-        """Return the board after so many moves; 0 is the first one."""
+        """Return the board after a number of moves; 0 is the first board."""
         return Board(*self.size, self.cells[moves].tobytes())
 
     def boards(self) -> Iterator[Board]:

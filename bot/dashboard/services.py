@@ -51,7 +51,7 @@ class Services:
         """Return the training log of that name among the runs.
 
         Raises:
-            DashboardError: there is none.
+            DashboardError: the runs have no log of that name.
         """
         path = self.runs.file(name, "log")
         if name not in self._logs:

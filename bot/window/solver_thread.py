@@ -106,7 +106,7 @@ class SolverThread:
         self._ticket += 1
 
     def wait(self, seconds: float) -> Answer | None:
-        """Wait some seconds for the answer to the last question; return it, or ``None`` if there is none."""
+        """Wait for the answer to the last question. Return ``None`` if it does not come in time."""
         while True:
             try:
                 ticket, answer = self._answers.get(timeout=max(seconds, 1e-4))

@@ -20,7 +20,7 @@ OS_RELEASE = Path("/etc/os-release")
 
 
 def install_browser(options: BrowserOptions, say: Callable[[str], None]) -> str:
-    """Find a browser that starts; if there is none, download one, or let apt install one.
+    """Find a browser that starts. If no browser starts, download one, or let apt install one.
 
     Args:
         options: which browser to look for. A named browser is only checked.

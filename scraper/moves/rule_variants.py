@@ -173,7 +173,7 @@ class PageRules:
 
     @property
     def merging(self) -> Deviation | None:
-        """The last deviation of the merges that was noticed; ``None`` if there is none."""
+        """The latest deviation of the merges; ``None`` while the page merges by the rules."""
         return next((one for one in reversed(self.deviations) if one in MERGES), None)
 
     def afterstate(self, ply: Ply) -> Board:

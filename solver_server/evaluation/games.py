@@ -89,7 +89,7 @@ def play_results(plan: bytes, first: int, count: int) -> bytes:
 
 
 def play_on(crew: Crew, plan: Plan, games: int) -> Iterator[GameResult]:
-    """Play the first games of a plan and yield each result as it comes, in any order.
+    """Play the first games of a plan and yield the result of each game when it ends, in any order.
 
     Args:
         crew: workers of `play_results`; stopped at the end.

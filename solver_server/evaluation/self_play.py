@@ -38,7 +38,7 @@ def result_of(player: Player, game: int) -> GameResult:
 
 
 def play_in_threads(make_player: Callable[[], Player], games: int, threads: int = 1) -> Iterator[GameResult]:
-    """Play games in this process and yield each result as it comes; with several threads in any order.
+    """Play games in this process and yield the result of each game when it ends; threads end in any order.
 
     Args:
         make_player: called once for each thread.

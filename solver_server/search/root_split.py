@@ -31,7 +31,7 @@ class _Work:
         self._values: dict[int, dict[int, float]] = {}
 
     def take(self) -> tuple[int, int] | None:
-        """Take the next task; ``None`` if there is none left."""
+        """Take the next task; return ``None`` after the last one."""
         with self._lock:
             round_, turn = divmod(self._taken, len(self._directions))
             plies = self._first + 2 * round_

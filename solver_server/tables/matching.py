@@ -114,7 +114,7 @@ def keeps(board: np.uint64, after: np.uint64, formation: int, fits: Fits) -> boo
 
 @kernel
 def goal_at_hand(board: np.uint64, formation: int, top: int, rows: RowTables, fits: Fits) -> int:
-    """Find a direction that reaches a goal from a board that fits a formation; −1 if there is none."""
+    """Find a direction that reaches a goal from a board that fits a formation; −1 if no direction does."""
     for direction in range(4):
         after, _ = slide(board, direction, rows)
         if keeps(board, after, formation, fits) and is_goal(after, top, fits.patterns[formation]):

@@ -131,7 +131,7 @@ def check_table(
 
 @kernel
 def _first_worse(known: Extract, locked: Any, rows: RowTables, tables: TableSet, found: Any) -> int:
-    """Find the first board of an extract whose move is not the best by the tables; −1 if there is none."""
+    """Find the first board of an extract whose move is not the best by the tables; −1 if all are best."""
     for place in range(known.numbers.size):
         board, formation = fit_of(np.uint64(known.numbers[place]), locked, known.numbering)
         top = top_of(board, formation, tables.fits)

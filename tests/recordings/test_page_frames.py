@@ -18,7 +18,7 @@ def png(red: int, size: tuple[int, int] = (40, 50)) -> bytes:
 
 
 def kept(moves: int, most: int) -> list[int]:
-    """Which states of a game of so many moves are kept, when each picture is the number of its state."""
+    """Return the states that are kept of a game; the picture of a state is its number."""
     pictures = PagePictures(most)
     for state in range(moves + 1):
         if pictures.wants(state):

@@ -65,7 +65,7 @@ class Job:
 
     @property
     def last_words(self) -> str:
-        """The last line that the job wrote; empty if there is none."""
+        """The last line that the job wrote, or an empty text before the first line."""
         return self.lines[-1] if self.lines else ""
 
 

@@ -290,7 +290,7 @@ export const readTokens = (board, wanted) => {
 };
 
 /**
- * Return the prefix before the numbers of the tiles in classes and attributes; null if there is none.
+ * Return the prefix before the numbers of the tiles in classes and attributes, or null without a prefix.
  *
  * @param {LatticeBoard} board
  * @returns {string | null}

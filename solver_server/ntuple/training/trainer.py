@@ -126,7 +126,7 @@ def run_training(training: Training, plan: TrainingPlan, watch: Watch) -> Path:
 
 
 def _is_due(training: Training, plan: TrainingPlan, games: int, seconds: float) -> bool:
-    """Tell whether a checkpoint is due; the last one was at so many games and seconds."""
+    """Return whether a checkpoint is due, given the games and the seconds at the last one."""
     if plan.checkpoint_interval is not None and training.games - games >= plan.checkpoint_interval:
         return True
     return training.total_seconds - seconds >= plan.checkpoint_seconds

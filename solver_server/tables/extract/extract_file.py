@@ -292,7 +292,7 @@ def read_extract(path: Path = BUNDLED_EXTRACT) -> Extract:
 
 
 def _check_count(path: Path, count: int, stored: int) -> None:
-    """Raise `SolverError` if a file of so many bytes cannot have so many boards."""
+    """Raise `SolverError` if a file of ``stored`` bytes cannot hold ``count`` boards."""
     if not 0 <= count <= MOST_BOARDS or (_PLANES + 1) * count > most_expanded(stored):
         raise SolverError(
             f"{path} claims {count:,} boards; expected {MOST_BOARDS:,} at most, fewer in a small file"

@@ -65,7 +65,7 @@ async def page(browser: Browser, dashboard: DashboardProcess) -> AsyncIterator[P
     faults: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        # A refusal that is told on the page: browsers note its status in the console by themselves.
+        # The page shows the reason of a refusal; the browser writes its status to the console by itself.
         if message.type == "error" and "status of 400" not in message.text:
             faults.append(message.text)
 
