@@ -23,6 +23,7 @@ from scraper.chromium.driver_errors import first_line, page_silent
 from scraper.eye import Explains, SettleQuestion, Sighting, SightKind, SlideQuestion
 from scraper.in_page.worlds import PageScripts
 from scraper.readers import PIXELS
+from scraper.readers.stillness import Stillness
 from scraper.region import Region, place_in_window
 from scraper.wait_times import WaitTimes
 
@@ -34,10 +35,6 @@ logger = logging.getLogger(__name__)
 
 _Window = tuple[float, float, float, float]
 LEAST_CANVAS = 100
-STILL_FOR_S = 0.1
-"""How long the cells must look the same before the board is at rest."""
-STILL_FRAMES = 3
-"""The number of equal pictures in a row before the board is at rest."""
 TRUSTED_S = 0.04
 """The same time on a trusted page: two steps of a timer."""
 TRUSTED_FRAMES = 2
@@ -243,7 +240,7 @@ class CanvasEye:
 
     async def _settled(self, cap: int) -> Sighting:
         began = time.monotonic()
-        watch = _Stillness()
+        watch = Stillness()
         while True:
             watch.see(await self._cells())
             late = time.monotonic() - began > cap / 1000
@@ -253,7 +250,7 @@ class CanvasEye:
 
     async def _slid(self, question: SlideQuestion, cap: int, explains: Explains) -> Sighting:
         began = time.monotonic()
-        watch = _Stillness()
+        watch = Stillness()
         early: list[int] | None = None
         while True:
             watch.see(await self._cells())
@@ -400,43 +397,3 @@ class CanvasEye:
             {"format": "png", "clip": clip, "optimizeForSpeed": True, "captureBeyondViewport": beyond},
         )
         return decode(base64.b64decode(answer["data"]))
-
-
-class _Stillness:
-    """How long the cells have looked the same, and in how many pictures."""
-
-    def __init__(self) -> None:
-        self.crops: Any = None
-        self._since = 0.0
-        self.still_for = 0.0
-        self.frames = 0
-        self._seen = 0
-        self._first: int | None = None
-        self.changing = 0
-        """The number of pictures from the first change to the last."""
-
-    @property
-    def is_still(self) -> bool:
-        return self.is_still_for(STILL_FOR_S, STILL_FRAMES)
-
-    def is_still_for(self, seconds: float, frames: int) -> bool:
-        return self.still_for >= seconds and self.frames >= frames
-
-    def outlasts(self, seconds: float, frames: int) -> bool:
-        """Return whether nothing has changed for this time and for this number of pictures."""
-        return self.is_still_for(seconds, max(STILL_FRAMES, frames))
-
-    def see(self, crops: Crops) -> None:
-        from scraper.readers.canvas_appearances import STILL, difference
-
-        now = time.monotonic()
-        self._seen += 1
-        if self.crops is None:
-            self._since = now
-        elif float(difference(self.crops, crops).max()) >= STILL:
-            self._since, self.frames = now, 0
-            self._first = self._first or self._seen
-            self.changing = self._seen - self._first + 1
-        self.frames += 1
-        self.crops = crops
-        self.still_for = now - self._since

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scraper.readers.canvas import _Stillness
+from scraper.readers.stillness import Stillness
 
 
 def cells(grey: int) -> np.ndarray:
@@ -12,7 +12,7 @@ def cells(grey: int) -> np.ndarray:
 
 
 def test_what_changes_in_every_look_is_never_at_rest() -> None:
-    watch = _Stillness()
+    watch = Stillness()
     for grey in range(0, 200, 40):
         watch.see(cells(grey))
         assert watch.frames == 1
@@ -21,7 +21,7 @@ def test_what_changes_in_every_look_is_never_at_rest() -> None:
 
 
 def test_rest_is_counted_from_the_last_change() -> None:
-    watch = _Stillness()
+    watch = Stillness()
     for grey in (10, 10, 90, 10, 90, 90, 90):
         watch.see(cells(grey))
     assert watch.frames == 3
@@ -32,7 +32,7 @@ def test_rest_is_counted_from_the_last_change() -> None:
 
 
 def test_what_differs_less_than_a_look_is_the_same() -> None:
-    watch = _Stillness()
+    watch = Stillness()
     watch.see(cells(100))
     watch.see(cells(101))
     assert (watch.frames, watch.changing) == (2, 0)
