@@ -22,6 +22,7 @@ from command_line.command import Command
 from command_line.engine_options import solver_options
 from command_line.gather import gather
 from command_line.running import until_stopped
+from command_line.tables import on_terminal
 from game2048.solver_options import SolverOptions
 from recordings.cli.gif_options import animation_options
 from recordings.jsonl import GAMES_FILE, prepare_folder
@@ -177,7 +178,7 @@ def _run(options: PlayOptions, asked: PlayGames) -> None:
     prepare_folder(options.out)
     with dashboard_beside(options.out) as beside:
         click.echo(f"watch it: {beside.live_url}", err=True)
-        is_watched = sys.stdout.isatty()
+        is_watched = on_terminal()
         if is_watched:
             click.launch(beside.live_url)
         _play(options, watch=asked.watch)

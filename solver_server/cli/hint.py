@@ -10,6 +10,7 @@ import click
 from command_line.command import Command
 from command_line.decision_words import found_by_words
 from command_line.engine_options import solver_options
+from command_line.tables import on_terminal
 from game2048.board import Board
 from game2048.direction import DIRECTIONS
 from game2048.notation import MAX_CHARACTERS, read_board
@@ -48,7 +49,7 @@ def hint(board: tuple[str, ...], exponents: bool, solver: SolverOptions, as_json
     decision = engines[name].create(solver.search_threads).choose(position, limit)
     if as_json:
         click.echo(_as_json(position, decision, name))
-    elif decision is not None and sys.stdout.isatty():
+    elif decision is not None and on_terminal():
         _show_in_colour(position, decision)
     else:
         click.echo(_as_text(position, decision))
