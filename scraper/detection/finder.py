@@ -154,6 +154,11 @@ class Finder:
         return self._eye is self._canvas and self._canvas.sees_window
 
     @property
+    def cluttered_canvas(self) -> CanvasEye | None:
+        """The eye of the canvas, if its empty cells may look like tiles; else ``None``."""
+        return self._canvas if self._eye is self._canvas and self._canvas.is_cluttered else None
+
+    @property
     def frame(self) -> Frame:
         """The frame in which the board was last found."""
         return self._eye.frame

@@ -6,11 +6,11 @@ const LEAST_SIDE = 100;
 const FIELD = "\u001f";
 const NOTE = "\u001e";
 
-/** @import { Box, CanvasPlace, DrawnText } from "./types.js" */
+/** @import { Box, CanvasLattice, CanvasPlace, DrawnText } from "./types.js" */
 
 /** @type {HTMLCanvasElement[]} the canvases found so far, in order; Python names a canvas by its index */
 const known = [];
-/** The name of the event that asks for texts; see drawn_text.js. */
+/** The name of the event that asks for texts; see drawn_text/main.js. */
 let question = "";
 
 /**
@@ -93,20 +93,45 @@ export const canvasPlace = (id) => {
 export const canvasCalled = (id) => known[id];
 
 /**
- * Return the visible texts that were drawn on a canvas, with their places in the frame.
+ * Ask the page's own world about a canvas; see drawn_text/main.js.
  *
  * @param {HTMLCanvasElement} canvas
- * @returns {DrawnText[]}
+ * @param {string} kind what follows the name of the event
  */
-export const textsOn = (canvas) => {
+const asked = (canvas, kind) => {
   let answer = "";
   /** @param {Event} event */
   const hear = (event) => {
     if (event instanceof CustomEvent && typeof event.detail === "string") answer = event.detail;
   };
   canvas.addEventListener(`${question}!`, hear);
-  canvas.dispatchEvent(new Event(question, { composed: true }));
+  canvas.dispatchEvent(new Event(question + kind, { composed: true }));
   canvas.removeEventListener(`${question}!`, hear);
+  return answer;
+};
+
+/**
+ * Return the fonts in which the page has drawn numbers on any canvas, with the widths of their outlines.
+ *
+ * @param {HTMLCanvasElement} canvas
+ */
+export const fontsUsed = (canvas) => {
+  const answer = asked(canvas, "#");
+  if (!answer) return [];
+  return answer.split(NOTE).map((one) => {
+    const [font, outline] = one.split(FIELD);
+    return { font, outline: Number(outline) || 0 };
+  });
+};
+
+/**
+ * Return the visible texts that were drawn on a canvas, with their places in the frame.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @returns {DrawnText[]}
+ */
+export const textsOn = (canvas) => {
+  const answer = asked(canvas, "");
   if (!answer || !canvas.width || !canvas.height) return [];
   const box = pictureBox(canvas);
   const across = box.width / canvas.width;
@@ -121,5 +146,21 @@ export const textsOn = (canvas) => {
       atY: box.y + Number(atY) * down,
       height: Number(height) * down,
     };
+  });
+};
+
+/**
+ * Return whether numbers were drawn as text on a board.
+ *
+ * @param {CanvasLattice} lattice
+ */
+export const drawsNumbers = ({ canvas: id, x, y, pitchX, pitchY, rows, columns }) => {
+  const canvas = canvasCalled(id);
+  if (!canvas?.isConnected) return false;
+  const { left, top } = canvas.getBoundingClientRect();
+  return textsOn(canvas).some((text) => {
+    const column = Math.round((text.x - left - x) / pitchX);
+    const row = Math.round((text.y - top - y) / pitchY);
+    return /^\d+$/.test(text.text) && column >= 0 && row >= 0 && column < columns && row < rows;
   });
 };

@@ -2,6 +2,7 @@
 
 /** @import { CanvasCells, CellsRequest } from "./types.js" */
 
+import { asText } from "./base64.js";
 import { canvasCalled, pictureBox, shownCanvases } from "./canvases.js";
 
 /** If the browser does not draw the page, frames never come. */
@@ -9,8 +10,6 @@ const WITHOUT_FRAMES_MS = 400;
 const PIXEL = 4;
 /** Each pixel is the mean of FINE × FINE pixels, so that fractions of pixels matter little. */
 const FINE = 4;
-/** How many bytes become one string at a time; a call takes a limited number of arguments. */
-const PIECE = 8192;
 
 /** How long after a question or a key each frame of a canvas that forgets its picture (WebGL) is read. */
 const FOLLOWED_MS = 1000;
@@ -97,15 +96,6 @@ const meansOf = (pixels, { rows, columns, side }, pitch) => {
     }
   }
   return bytes;
-};
-
-/** @param {Uint8Array} bytes */
-const asText = (bytes) => {
-  let text = "";
-  for (let from = 0; from < bytes.length; from += PIECE) {
-    text += String.fromCharCode(...bytes.subarray(from, from + PIECE));
-  }
-  return btoa(text);
 };
 
 /**

@@ -1,8 +1,9 @@
 // The functions that Python calls by name; see worlds.py.
 
 export { directionButtons, isButtonAt } from "./buttons.js";
-export { askBy, canvasPlace, canvasPlaces } from "./canvases.js";
+export { askBy, canvasPlace, canvasPlaces, drawsNumbers } from "./canvases.js";
 export { canvasCells } from "./cell_pixels.js";
+export { numberShapes } from "./number_shapes.js";
 export {
   choose,
   findObstacles,

@@ -41,6 +41,19 @@ export interface CanvasPlace extends Box {
   id: number;
 }
 
+/** A text on a canvas, in the canvas's own pixels. */
+export interface Note {
+  text: string;
+  /** The middle of the text. */
+  x: number;
+  y: number;
+  /** The point that the page gave, which is the middle or a corner. */
+  atX: number;
+  atY: number;
+  /** The height of the letters. */
+  height: number;
+}
+
 /** A text on a canvas, by its place in the frame. */
 export interface DrawnText {
   text: string;
@@ -80,6 +93,16 @@ export interface CanvasCells {
   closed: boolean;
   width: number;
   height: number;
+}
+
+/** How a number looks in a font of the page: its ink, fitted into a square, in base64. */
+export interface NumberShape {
+  number: number;
+  /** Its width divided by its height. */
+  aspect: number;
+  /** The side of the square. */
+  side: number;
+  ink: string;
 }
 
 /** Reads one board. */

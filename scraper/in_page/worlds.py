@@ -172,7 +172,10 @@ def own_world_script() -> tuple[str, str]:
         The script, and the name of the event that our world asks with; the name is new for each page.
     """
     question = secrets.token_hex(8)
-    return f"{bundle('open_shadows.js')};\n({bundle('drawn_text.js')}).noteDrawnText({question!r});", question
+    return (
+        f"{bundle('open_shadows.js')};\n({bundle('drawn_text/main.js')}).noteDrawnText({question!r});",
+        question,
+    )
 
 
 @functools.cache

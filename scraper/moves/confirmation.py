@@ -7,6 +7,7 @@ import asyncio
 from game2048.direction import Direction
 from game2048.errors import PageError
 from scraper.detection.button_texts import SIZE, START
+from scraper.moves.ground_moves import GroundMoves
 from scraper.moves.mover import Mover
 from scraper.moves.outcome import MoveOutcome, Slid, Unchanged, Unexplained
 from scraper.moves.parts import PageParts
@@ -76,6 +77,8 @@ class Confirmation:
         Raises:
             PageError: the page plays another game.
         """
+        if await GroundMoves(self._parts).made():
+            reading = await self._mover.read()
         moves = tries = 0
         while tries < MOVES and self._values.doubts(reading, moves):
             tries += 1

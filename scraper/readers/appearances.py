@@ -6,9 +6,10 @@ Only 2s and 4s spawn, and two equal tiles merge into the next one, so the rules 
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from game2048.board import Board, board_lines, highest_exponent
@@ -73,11 +74,63 @@ class LookBook:
         by_value = {tile: look for look, tile in book._known.items()}
         spawned = [look for look in free if look != book.empty and look not in book._known]
         for look, tile in zip(spawned, [tile for tile in SPAWNED if tile not in by_value], strict=False):
-            book._known[look], by_value[tile] = tile, look
-        book._next = {look: by_value[tile + 1] for tile, look in by_value.items() if tile + 1 in by_value}
-        book._spawned = Counter(by_value[tile] for tile in SPAWNED if tile in by_value)
-        book._order = list(book._known)
+            book._known[look] = tile
+        book._derive()
         return book
+
+    @classmethod
+    def of_moves(
+        cls, rows: int, columns: int, looks: Sequence[Looks], directions: Sequence[Direction]
+    ) -> Self | None:
+        """Make the book from the moves at the start of a game.
+
+        Args:
+            rows: number of rows.
+            columns: number of columns.
+            looks: the looks before the first move, and after each move.
+            directions: the directions of the moves.
+
+        Returns:
+            The book; ``None`` if the rules do not explain the moves.
+        """
+        book = cls(rows, columns, looks[0])
+        moves = zip(itertools.pairwise(looks), directions, strict=True)
+        explained = [book.observe(before, direction, after) for (before, after), direction in moves]
+        return book if all(explained) else None
+
+    @classmethod
+    def of_values(cls, rows: int, columns: int, looks: Looks, values: Mapping[str, int]) -> Self | None:
+        """Make the book from the values of all looks on a board.
+
+        Args:
+            rows: number of rows.
+            columns: number of columns.
+            looks: the looks of the board, row by row.
+            values: the exponents of looks; all others are those of empty cells.
+
+        Returns:
+            The book; ``None`` if the other looks cannot all be empty, or if two looks have one value.
+        """
+        book = cls(rows, columns, looks)
+        empty = set(looks) - values.keys()
+        book._known = {look: values[look] for look in dict.fromkeys(looks) if look in values}
+        if len(empty) > 1 or not book._known or len(set(book._known.values())) < len(book._known):
+            return None
+        book.empty = empty.pop() if empty else GROUND
+        book._derive()
+        return book
+
+    def _derive(self) -> None:
+        """Derive merges and spawns from the known values."""
+        by_value = {tile: look for look, tile in self._known.items()}
+        self._next = {look: by_value[tile + 1] for tile, look in by_value.items() if tile + 1 in by_value}
+        self._spawned = Counter(by_value[tile] for tile in SPAWNED if tile in by_value)
+        self._order = list(self._known)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the values were known from the start."""
+        return bool(self._known)
 
     @property
     def certain(self) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import dataclasses
 import logging
 import time
+from collections import Counter
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
@@ -18,27 +20,38 @@ import msgspec
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
+from game2048.direction import Direction
 from game2048.errors import PageError
 from scraper.chromium.driver_errors import first_line, page_silent
 from scraper.eye import Explains, SettleQuestion, Sighting, SightKind, SlideQuestion
 from scraper.in_page.worlds import PageScripts
 from scraper.readers import PIXELS
+from scraper.readers.appearances import GROUND, LookBook
 from scraper.readers.stillness import Stillness
 from scraper.region import Region, place_in_window
 from scraper.wait_times import WaitTimes
 
 if TYPE_CHECKING:
     from scraper.readers.canvas_appearances import Crops, Gallery
+    from scraper.readers.canvas_grounds import Grounds
     from scraper.readers.canvas_lattice import PixelLattice
 
 logger = logging.getLogger(__name__)
 
 _Window = tuple[float, float, float, float]
 LEAST_CANVAS = 100
+CROP = 16
+"""Pixels across the picture of a cell, which is compared with the looks."""
 TRUSTED_S = 0.04
 """The same time on a trusted page: two steps of a timer."""
 TRUSTED_FRAMES = 2
 """The same number of pictures on a trusted page."""
+SPREAD = 0.4
+"""If cells of one look differ by more, they may be empty cells with a drawing behind them."""
+SAMES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
+"""The limits to try for the difference of equal looks on a drawing; the rules show which are right."""
+FIRST_TILES, FIRST_LOOKS = 4, 2
+"""The most tiles at the start of a game, and the most looks that they have."""
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -113,8 +126,18 @@ class CanvasEye:
         """Whether the browser forbids the page to read the canvas."""
         self._grounded: bool | None = None
         """Whether plain cells of any colour are empty; ``None`` until some have been seen."""
+        self._grounds: Grounds | None = None
+        """What each cell shows while it is empty, if moves have shown it."""
+        self._numbers: dict[str, int] = {}
+        """The numbers on the looks, where the page's fonts show them; 0 for looks without a number."""
+        self._looks: tuple[str, ...] = ()
+        """The looks of the last sighting."""
+        self._spread = 0.0
+        """How much cells of one look differed then."""
         self._frame: Frame = page.main_frame
         self._found = False
+        self._keeps_cells = False
+        """Whether to keep the cells when the board is looked for again, because only looks were confused."""
         self._longest = 0
         """The most pictures in which one move of this page has changed the cells."""
 
@@ -156,17 +179,29 @@ class CanvasEye:
         from scraper.readers.canvas_appearances import Gallery
         from scraper.readers.canvas_lattice import find_lattice
 
+        if self._keeps_cells and await self._is_where_it_was():
+            self._keeps_cells, self._found = False, True
+            return True
         for frame, canvas in await self._canvases():
             self._frame, self._canvas = frame, canvas
             with contextlib.suppress(PlaywrightError):
                 lattice = find_lattice(await self._picture())
                 if lattice is not None:
                     logger.info("a canvas shows %d×%d squares", lattice.rows, lattice.columns)
+                    if self._lattice and (lattice.rows, lattice.columns) != self._lattice.size:
+                        self._grounds = None
                     self._lattice, self._gallery = lattice, self._gallery or Gallery()
                     self._found, self._is_closed = True, False
                     return True
         self._canvas, self._found = None, False
         return False
+
+    async def _is_where_it_was(self) -> bool:
+        """Return whether the canvas is still there, in its old size."""
+        before = self._canvas
+        with contextlib.suppress(PlaywrightError, PageError):
+            await self._place()
+        return self._canvas is not None and before is not None and _is_sized_as(self._canvas, before)
 
     async def _canvases(self) -> list[tuple[Frame, _Place]]:
         found: list[tuple[Frame, _Place]] = []
@@ -208,13 +243,87 @@ class CanvasEye:
 
         if self._gallery is None or self._gallery.same <= CLOSER:
             return False
-        if self._grounded:
+        self._keeps_cells = True
+        if self._grounded and self._grounds is None:
             logger.info("the looks of the canvas contradict the rules: plain cells may be tiles")
-            self._grounded, self._gallery = False, Gallery()
+            self._grounded, self._gallery, self._numbers = False, Gallery(), {}
             return True
         logger.info("the looks of the canvas contradict the rules: looking closer")
-        self._gallery = Gallery(CLOSER)
+        self._gallery, self._numbers = Gallery(CLOSER), {}
         return True
+
+    # -- the grounds of the cells ---------------------------------------------------------------------
+
+    @property
+    def is_cluttered(self) -> bool:
+        """Whether empty cells may look like tiles: a new game has fewer tiles, and equal ones look alike."""
+        if self._grounds is not None or not self._looks:
+            return False
+        most, count = Counter(self._looks).most_common(1)[0]
+        empty = GROUND if GROUND in self._looks else most if count > 1 else None
+        tiles = [look for look in self._looks if look != empty]
+        return len(tiles) > FIRST_TILES or len(set(tiles)) > FIRST_LOOKS or self._spread > SPREAD
+
+    async def draws_numbers(self) -> bool:
+        """Return whether the board shows numbers that were drawn as text."""
+        cells = self.lattice
+        return cells is not None and await self._scripts.call(self._frame, "drawsNumbers", cells) is True
+
+    async def rest(self, before: Crops | None, idle: int) -> tuple[Crops, bool]:
+        """Return the cells at rest, and whether they differ from those before.
+
+        Args:
+            before: the cells before a key; ``None`` for no key.
+            idle: milliseconds; if nothing changes for this long, the page dropped the key.
+        """
+        from scraper.readers.canvas_appearances import STILL, difference
+
+        began = time.monotonic()
+        watch = Stillness()
+        while True:
+            watch.see(await self._raw_cells())
+            changed = before is not None and bool(difference(before, watch.crops).max() >= STILL)
+            passed = 1000 * (time.monotonic() - began)
+            if watch.is_still and (changed or before is None or passed >= idle):
+                return watch.crops, changed
+            if passed >= self._waits.cap:
+                return watch.crops, changed
+
+    def learn_grounds(
+        self, pictures: list[Crops], directions: list[Direction]
+    ) -> list[tuple[str, ...]] | None:
+        """Learn the ground of each cell from moves.
+
+        Args:
+            pictures: the cells at rest before the first move, and after each move.
+            directions: the directions of the moves.
+
+        Returns:
+            The looks in each picture; ``None`` if the moves do not show the grounds.
+        """
+        from scraper.readers.canvas_appearances import Gallery
+        from scraper.readers.canvas_grounds import grounds_of
+
+        lattice = self._lattice
+        assert lattice is not None
+        grounds = grounds_of(pictures, directions, *lattice.size)
+        if grounds is None:
+            return None
+        for covering in (True, False):
+            grounds = dataclasses.replace(grounds, covered=covering)
+            tiles = [grounds.tiles(cells) for cells in pictures]
+            fitting: list[tuple[Gallery, list[tuple[str, ...]]]] = []
+            for same in SAMES:
+                gallery = Gallery(same)
+                looks = [gallery.names(crops, learn=True) for crops in tiles]
+                if LookBook.of_moves(*lattice.size, looks, directions) is not None:
+                    fitting.append((gallery, looks))
+            if fitting:
+                logger.info("the grounds of the cells are known")
+                self._grounds, self._numbers = grounds, {}
+                self._gallery, found = fitting[len(fitting) // 2]
+                return found
+        return None
 
     # -- questions ----------------------------------------------------------------------------------------
 
@@ -246,7 +355,7 @@ class CanvasEye:
             late = time.monotonic() - began > cap / 1000
             if watch.is_still or late:
                 outcome = SightKind.SETTLED if watch.still_for else SightKind.MOVING
-                return self._sighting(outcome, watch.crops, learn=True)
+                return await self._sighting(outcome, watch.crops, learn=True)
 
     async def _slid(self, question: SlideQuestion, cap: int, explains: Explains) -> Sighting:
         began = time.monotonic()
@@ -264,29 +373,36 @@ class CanvasEye:
                 early = [question.labels[look] for look in looks]
             if is_explained and (watch.is_still or late or (question.trusting and early is not None)):
                 self._longest = max(self._longest, watch.changing)
-                return self._sighting(SightKind.SLID, watch.crops, learn=True, early=early)
+                return await self._sighting(SightKind.SLID, watch.crops, learn=True, early=early)
             if not watch.is_still and not late:
                 continue
             if is_same:
                 if watch.still_for >= question.idle / 1000 or late:
-                    return self._sighting(SightKind.UNCHANGED, watch.crops, learn=False)
+                    return await self._sighting(SightKind.UNCHANGED, watch.crops, learn=False)
             elif not is_explained and (watch.outlasts(question.quiet_other / 1000, self._longest) or late):
-                return self._sighting(SightKind.OTHER, watch.crops, learn=True)
+                return await self._sighting(SightKind.OTHER, watch.crops, learn=True)
 
     def _names(self, crops: Crops, *, learn: bool) -> tuple[str, ...]:
         assert self._gallery is not None
         return self._gallery.names(crops, learn=learn)
 
-    def _sighting(
+    async def _sighting(
         self, outcome: SightKind, crops: Crops, *, learn: bool, early: list[int] | None = None
     ) -> Sighting:
+        from scraper.readers.canvas_appearances import spread
+
         lattice = self._lattice
         assert lattice is not None
+        self._looks = self._names(crops, learn=learn)
+        self._spread = spread(crops, self._looks)
+        if learn:
+            await self._read_numbers()
         reading = {
             "rows": lattice.rows,
             "columns": lattice.columns,
             "cells": [],
-            "looks": list(self._names(crops, learn=learn)),
+            "looks": list(self._looks),
+            "numbers": {look: self._numbers[look] for look in self._looks if self._numbers.get(look)},
             "score": None,
             "best": None,
             "won": False,
@@ -294,9 +410,35 @@ class CanvasEye:
         }
         return Sighting(outcome, reading, early, None, 0, self.name)
 
+    async def _read_numbers(self) -> None:
+        """Read the numbers on looks that are new, if the page has drawn numbers in fonts that it uses."""
+        from scraper.readers.drawn_numbers import DrawnNumbers, NumberShape, side_for
+
+        new = {look for look in self._looks if look != GROUND} - self._numbers.keys()
+        if not new or self._canvas is None:
+            return
+        shapes = await self._scripts.call(
+            self._frame, "numberShapes", self._canvas.id, into=list[NumberShape]
+        )
+        if not shapes:
+            return
+        side = side_for(len(self._looks))
+        crops = await self._photographed(side) if self._from_window else await self._drawn(side)
+        if crops is None:
+            return
+        numbers = DrawnNumbers(shapes).read(crops)
+        for look in new:
+            seen = {number for number, other in zip(numbers, self._looks, strict=True) if other == look}
+            self._numbers[look] = seen.pop() or 0 if len(seen) == 1 else 0
+        logger.debug("the page's fonts show these numbers: %s", self._numbers)
+
     # -- pictures -----------------------------------------------------------------------------------------
 
     async def _cells(self) -> Crops:
+        """Return pictures of the tiles in the cells, without the ground."""
+        return self._without_ground(await self._raw_cells())
+
+    async def _raw_cells(self) -> Crops:
         """Return pictures of the cells, read inside the page or else from a picture of the window."""
         crops = await self._drawn()
         if crops is None:
@@ -317,13 +459,14 @@ class CanvasEye:
         if again is None or float(difference(drawn, again).max()) >= STILL:
             return photographed
         assert self._gallery is not None
-        self._gallery.teach(again, self._gallery.names(photographed, learn=True))
+        names = self._gallery.names(self._without_ground(photographed), learn=True)
+        self._gallery.teach(self._without_ground(again), names)
         self._from_window = False
         return again
 
-    async def _drawn(self) -> Crops | None:
+    async def _drawn(self, side: int = CROP) -> Crops | None:
         """Read the cells inside the page, after it has drawn its next frame; ``None`` if that fails."""
-        from scraper.readers.canvas_appearances import CROP, unpacked
+        from scraper.readers.canvas_appearances import unpacked
 
         lattice, found, canvas = self.lattice, self._lattice, self._canvas
         if self._is_closed or lattice is None or found is None or canvas is None:
@@ -332,16 +475,16 @@ class CanvasEye:
             **msgspec.structs.asdict(lattice),
             width=found.inner_width,
             height=found.inner_height,
-            side=CROP,
+            side=side,
         )
         answer = await self._scripts.call(self._frame, "canvasCells", request, into=_Cells)
-        if abs(answer.width - canvas.width) > 1 or abs(answer.height - canvas.height) > 1:
+        if not _is_sized_as(answer, canvas):
             await self._find_anew()
             return None
         self._is_closed = answer.closed
         if answer.cells is None:
             return None
-        return self._without_ground(unpacked(answer.cells, found.rows * found.columns))
+        return unpacked(answer.cells, found.rows * found.columns, side)
 
     async def _find_anew(self) -> None:
         """Find the cells again, because the canvas has changed its size."""
@@ -350,15 +493,17 @@ class CanvasEye:
         await self._place()
         self._lattice = find_lattice(await self._picture()) or self._lattice
 
-    async def _photographed(self) -> Crops:
+    async def _photographed(self, side: int = CROP) -> Crops:
         from scraper.readers.canvas_appearances import crops_of
 
         assert self._lattice is not None
-        return self._without_ground(crops_of(await self._picture(), self._lattice))
+        return crops_of(await self._picture(), self._lattice, side)
 
     def _without_ground(self, crops: Crops) -> Crops:
         from scraper.readers.canvas_appearances import are_plain, without_ground
 
+        if self._grounds is not None:
+            return self._grounds.tiles(crops)
         if self._grounded is None:
             plain = are_plain(crops)
             self._grounded = bool(plain.any() and not plain.all()) or None
@@ -397,3 +542,7 @@ class CanvasEye:
             {"format": "png", "clip": clip, "optimizeForSpeed": True, "captureBeyondViewport": beyond},
         )
         return decode(base64.b64decode(answer["data"]))
+
+
+def _is_sized_as(one: _Place | _Cells, other: _Place) -> bool:
+    return abs(one.width - other.width) <= 1 and abs(one.height - other.height) <= 1

@@ -30,26 +30,27 @@ PLAIN = 8.0
 """The most grey levels by which the marked pixels of a plain cell differ from an even shading."""
 
 
-def crops_of(picture: Picture, lattice: PixelLattice) -> Crops:
+def crops_of(picture: Picture, lattice: PixelLattice, side: int = CROP) -> Crops:
     """Return the crops of all cells. They are averages, so that a fraction of a pixel matters little."""
     image = Image.fromarray(picture)
-    small = [image.resize((CROP, CROP), Image.Resampling.BOX, box=box) for box in _within(picture, lattice)]
+    small = [image.resize((side, side), Image.Resampling.BOX, box=box) for box in _within(picture, lattice)]
     return np.stack([np.asarray(crop, dtype=np.float32) for crop in small])
 
 
-def unpacked(cells: str, count: int) -> Crops:
+def unpacked(cells: str, count: int, side: int = CROP) -> Crops:
     """Decode the crops that the page has made.
 
     Args:
         cells: base64 of red, green and blue bytes.
         count: how many cells to expect.
+        side: pixels across a crop.
 
     Raises:
         PageError: the text holds another number of cells, or is not base64.
     """
     try:
         values = np.frombuffer(base64.b64decode(cells, validate=True), dtype=np.uint8)
-        return values.reshape(count, CROP, CROP, 3).astype(np.float32)
+        return values.reshape(count, side, side, 3).astype(np.float32)
     except ValueError as error:
         raise PageError(f"the page returned {len(cells)} letters for the pixels of {count} cells") from error
 
@@ -86,6 +87,14 @@ def difference(a: Crops, b: Crops) -> NDArray[np.float32]:
     flat = by_pixel.reshape(*by_pixel.shape[:-2], -1)
     most = np.partition(flat, -MARKED_PIXELS, axis=-1)[..., -MARKED_PIXELS:].mean(axis=-1)
     return np.asarray(np.maximum(flat.mean(axis=-1) / MEAN, most / MARKED), dtype=np.float32)
+
+
+def spread(crops: Crops, names: Sequence[str]) -> float:
+    """Return the largest difference between two cells of one look, each compared with the first one."""
+    first: dict[str, int] = {}
+    pairs = [(first.setdefault(name, cell), cell) for cell, name in enumerate(names)]
+    firsts = np.asarray([one for one, _ in pairs])
+    return float(difference(crops[firsts], crops).max())
 
 
 class Gallery:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from game2048.size import MAX_SIDE, MIN_SIDE
+from scraper.readers.canvas_edges import cells_between_edges
 
 Picture = NDArray[np.uint8]
 """uint8 [height, width, 3]: red, green and blue."""
@@ -65,6 +66,11 @@ class PixelLattice:
     columns: int
 
     @property
+    def size(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return self.rows, self.columns
+
+    @property
     def inner_width(self) -> float:
         """The width of the part of a cell within its edge."""
         return self.width * INNER
@@ -105,7 +111,26 @@ def find_lattice(picture: Picture) -> PixelLattice | None:
         or _lattice_among(_blobs(picture & np.uint8(0xF0)), width)
         or _lattice_among(_smooth_patches(picture), width)
     )
-    return _made_square(found, width, height) if found else _loose_lattice(exact, width, height)
+    if found:
+        return _made_square(found, width, height)
+    return _lattice_of_edges(picture) or _loose_lattice(exact, width, height)
+
+
+def _lattice_of_edges(picture: Picture) -> PixelLattice | None:
+    found = cells_between_edges(picture)
+    if found is None:
+        return None
+    across, down = found
+    return PixelLattice(
+        across.start + across.side / 2,
+        down.start + down.side / 2,
+        across.pitch,
+        down.pitch,
+        across.side,
+        down.side,
+        down.count,
+        across.count,
+    )
 
 
 def _made_square(lattice: PixelLattice, width: int, height: int) -> PixelLattice:

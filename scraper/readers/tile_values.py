@@ -46,6 +46,8 @@ class TileValues:
         """Whether the page shows another board of the same size."""
         self.ranks = False
         """Whether the tiles show exponents: 1, 2, 3, 4 for 2, 4, 8, 16."""
+        self._counts_otherwise = False
+        """Whether the numbers on looks are not the values of the tiles."""
 
     @property
     def labels(self) -> dict[str, int]:
@@ -60,6 +62,8 @@ class TileValues:
     def doubts(self, reading: Reading, moves: int) -> bool:
         """Return whether more moves must be seen before the reading can be believed."""
         if self.book is not None:
+            if self.book.is_given:
+                return False
             return not self.book.certain or moves < PROVING_LOOKS or not self.book.tells(self.looks)
         if self.rivals or reading.traits.proving_moves:
             return moves < max(reading.traits.proving_moves, PROVING_MOVES if self.rivals else 0)
@@ -77,6 +81,18 @@ class TileValues:
         if looks is None or self.book is None or len(looks) != len(self.looks):
             return None
         return self.book.observe(self.looks, direction, looks)
+
+    def replay(self, size: Size, looks: Sequence[Looks], directions: Sequence[Direction]) -> None:
+        """Learn from moves that were made before the looks could be told apart.
+
+        Args:
+            size: the size of the board.
+            looks: the looks before the first move, and after each move.
+            directions: the directions of the moves.
+        """
+        self.forget(moved=True)
+        self.book = LookBook.of_moves(size.rows, size.columns, looks, directions)
+        self.looks = looks[-1]
 
     def take_by(self, afters: Sequence[Board], sighting: Sighting) -> bool:
         """Learn the value of one new look that the page's own rule has made.
@@ -123,11 +139,26 @@ class TileValues:
         rows, columns = raw.get("rows"), raw.get("columns")
         if not isinstance(rows, int) or not isinstance(columns, int) or rows * columns != len(looks):
             raise UnreadableError(f"{len(looks)} cells do not fill a board of {rows}×{columns}")
-        if self.book is None or (self.book.rows, self.book.columns) != (rows, columns):
-            self.book = self._new_book(rows, columns, looks)
+        book = self.book
+        if book is not None and (book.rows, book.columns) != (rows, columns):
+            book = None
+        shown = self._shown(raw.get("numbers"))
+        labels = book.values() if book else {}
+        if book is None or any(labels.get(look, value) != value for look, value in shown.items()):
+            book = LookBook.of_values(rows, columns, looks, shown) or book
+        self.book = book or self._new_book(rows, columns, looks)
         self.book.adopt(looks)
         self.looks = looks
         return {**raw, "cells": _cells(self.book.board(looks)), "looks": None}
+
+    def _shown(self, numbers: object) -> dict[str, int]:
+        """Return the exponents of looks with known numbers; nothing if the numbers are not powers of two."""
+        if not isinstance(numbers, dict) or self._counts_otherwise:
+            return {}
+        if not all(isinstance(number, int) and is_face(number) for number in numbers.values()):
+            self._counts_otherwise = True
+            return {}
+        return {look: number.bit_length() - 1 for look, number in numbers.items()}
 
     def _new_book(self, rows: int, columns: int, looks: Looks) -> LookBook:
         if self._ply is None:
@@ -158,6 +189,11 @@ class TileValues:
         if 1 in cells and not self.ranks:
             self.scale = 2
         return raw if self.scale == 1 else {**raw, "cells": [cell * self.scale for cell in cells]}
+
+
+def is_face(number: int) -> bool:
+    """Return whether a number is the face value of a tile."""
+    return number >= 2 and number.bit_count() == 1
 
 
 def _looks_of(sighting: Sighting) -> Looks | None:

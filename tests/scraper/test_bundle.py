@@ -94,7 +94,7 @@ async def test_modules_that_import_each_other_are_refused(folder: Path) -> None:
 
 
 async def test_every_module_is_in_a_bundle(blank: Page) -> None:
-    text = bundle("main.js") + bundle("open_shadows.js") + bundle("drawn_text.js")
+    text = bundle("main.js") + bundle("open_shadows.js") + bundle("drawn_text/main.js")
     for module in SOURCES.rglob("*.js"):
         name = re.sub(r"\W", "_", module.relative_to(SOURCES).as_posix().removesuffix(".js"))
         assert f"const ${name} = " in text

@@ -44,6 +44,7 @@ OTHERS = [
     Engine("pixi", "pixi 8", reader="pixels"),
     Engine("three", "three", reader="pixels"),
     Engine("kaplay", "kaplay", reader="pixels"),
+    Engine("../phaser", "phaser", reader="pixels"),
 ]
 
 
@@ -52,9 +53,13 @@ async def play(game: LivePage, url: str, engine: Engine) -> None:
     files = npm_pages.PACKAGES[engine.package].only
     first, *rest = (folder / name.removeprefix("package/") for name in files)
     await game.tab.route("**/engine.js", lambda route: route.fulfill(path=first))
+    await game.tab.route("**/phaser.min.js", lambda route: route.fulfill(path=first))
     await game.tab.route("**/three.core.js", lambda route: route.fulfill(path=rest[0]))
     await game.tab.route("**/game.js", lambda route: route.fulfill(path=TESTS.parent / "pages" / "game.js"))
     reading = await game.open(f"{url}engines/{engine.page}.html{engine.query}")
+    # The numbers are known at once, also where they are textures: no moves are needed to learn the looks.
+    assert await game.tab.evaluate("truth.moves") == 0
+    assert reading.board == Board.from_tiles(await game.tab.evaluate("truth.board"))
     rng = random.Random(5)
     moves = 0
     while moves < MOVES:

@@ -47,6 +47,35 @@ def test_cells_that_shade_from_colour_to_colour_are_found() -> None:
     assert (lattice.rows, lattice.columns) == (4, 4)
 
 
+def detailed(*, veiled: bool) -> Picture:
+    """A picture full of details, with veils over cells of 60 pixels, 70 apart, beginning at 20 and 100."""
+    rng = np.random.default_rng(3)
+    image = Image.new("RGB", (310, 410), "#5a8")
+    draw = ImageDraw.Draw(image)
+    for _ in range(700):
+        x, y, wide, high = rng.integers(0, (310, 410, 40, 25))
+        draw.ellipse((x, y, x + wide, y + high), fill=tuple(rng.integers(60, 190, 3).tolist()))
+    seen = np.asarray(image).astype(np.float32)
+    if veiled:
+        for r in range(4):
+            for c in range(4):
+                cell = seen[100 + 70 * r : 160 + 70 * r, 20 + 70 * c : 80 + 70 * c]
+                cell += 0.35 * (255 - cell)
+    return seen.astype(np.uint8)
+
+
+def test_cells_with_a_picture_behind_them_are_found_by_their_edges() -> None:
+    lattice = find_lattice(detailed(veiled=True))
+    assert lattice is not None
+    assert lattice.size == (4, 4)
+    assert (lattice.x, lattice.y, lattice.pitch_x, lattice.pitch_y) == pytest.approx((50, 130, 70, 70), abs=1)
+    assert (lattice.width, lattice.height) == pytest.approx((60, 60), abs=1)
+
+
+def test_a_picture_full_of_details_has_no_lattice() -> None:
+    assert find_lattice(detailed(veiled=False)) is None
+
+
 def test_a_honeycomb_is_no_lattice() -> None:
     image = Image.new("RGB", (500, 500), "#bbada0")
     draw = ImageDraw.Draw(image)

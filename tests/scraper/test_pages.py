@@ -131,6 +131,7 @@ KINDS = [
     Kind("duel"),
     Kind("in-line"),
     Kind("rules", query="?large-spawns", rules=(spawning(8), spawning(16))),
+    Kind("canvas-kinds", reader="canvas-text", query="?chain", rules=(CHAIN,)),
 ]
 
 WAITING = [
@@ -189,6 +190,15 @@ GROUNDS = [
     Kind("canvas-loose", reader="pixels", without="canvas-text"),
     Kind("canvas-scores", reader="pixels", without="canvas-text"),
 ]
+SCENERY = [
+    Kind("canvas-scenery", reader="pixels", query="?outlines"),
+    Kind("canvas-scenery", reader="pixels", query="?photo&cards"),
+]
+SCENERIES = [
+    Kind("canvas-scenery", reader="pixels", query=f"?{query}")
+    for query in ("outlines&cards", "photo", "ornaments", "ornaments&cards", "shades", "shades&cards")
+]
+"""Canvases whose empty cells show something, each something else."""
 CONFUSING = [
     Kind("canvas-kinds", reader="pixels", without="canvas-text", query="?white"),
     Kind("canvas-kinds", reader="pixels", without="canvas-text", query="?turned"),
@@ -204,6 +214,8 @@ SLOW = {
     "canvases": CANVASES,
     "written": WRITTEN,
     "grounds": GROUNDS,
+    "scenery": SCENERY,
+    "sceneries": SCENERIES,
     "confusing": CONFUSING,
     "restless": RESTLESS,
 }
@@ -282,7 +294,7 @@ async def side_by_side(browser: Browser, url: str, kinds: list[Kind], moves: int
     await asyncio.gather(*(play_kind(browser, url, kind, moves) for kind in kinds))
 
 
-@pytest.mark.parametrize("name", [name for name in SLOW if name != "waiting"])
+@pytest.mark.parametrize("name", [name for name in SLOW if name not in ("waiting", "sceneries")])
 async def test_slow_pages_are_played_side_by_side(browser: Browser, kinds_url: str, name: str) -> None:
     await side_by_side(browser, kinds_url, SLOW[name], FEW)
 
@@ -322,17 +334,6 @@ async def test_a_picture_of_another_site_that_never_comes_is_not_waited_for(
     assert reading.reader == "canvas-text"
     assert await game.tab.evaluate("document.readyState") == "interactive"
     assert len(asked) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.npm
-async def test_a_game_drawn_by_phaser_is_played(game: LivePage, pages_url: str) -> None:
-    library = npm_pages.page_folder("phaser") / "dist" / "phaser.min.js"
-    await game.tab.route("**/phaser.min.js", lambda route: route.fulfill(path=library))
-    await game.tab.route("**/game.js", lambda route: route.fulfill(path=PAGES / "game.js"))
-    reading = await game.open(f"{pages_url}phaser.html")
-    reading = await play(game, reading, MOVES)
-    assert (reading.reader, game.played_with, game.rules) == ("pixels", "arrow keys", ())
 
 
 @pytest.mark.parametrize(

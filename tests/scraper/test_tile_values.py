@@ -118,3 +118,30 @@ def test_looks_that_are_found_in_the_middle_of_a_game_have_the_values_of_its_til
     values.forget(ply)
     with pytest.raises(UnreadableError, match="looks of 2×4 cells do not follow"):
         values.raw(seen(looks="ant bee - - cow - fox -"))
+
+
+def test_looks_with_known_numbers_need_no_moves() -> None:
+    values = TileValues()
+    first = seen(looks="fox owl - - - -", numbers={"fox": 4, "owl": 2})
+    assert cells_of(values, first) == [4, 2, 0, 0, 0, 0]
+    assert not values.doubts(reading("4 2 0 / 0 0 0", ReaderTraits()), 0)
+    # The rules go on from there: two owls make a fox, two foxes make something new.
+    after = seen(looks="fox - - owl owl -")
+    assert values.take(seen(looks="fox owl - owl - -"), Direction.LEFT) is False
+    assert cells_of(values, after) == [4, 0, 0, 2, 2, 0]
+    assert values.take(seen(looks="fox - owl fox - -"), Direction.LEFT) is True
+    assert cells_of(values, seen(looks="fox - owl fox - -")) == [4, 0, 2, 4, 0, 0]
+
+
+def test_a_number_is_right_where_the_rules_guessed_another_value() -> None:
+    values = TileValues()
+    assert cells_of(values, seen(looks="fox fox - - - -")) == [2, 2, 0, 0, 0, 0]  # guessed
+    assert cells_of(values, seen(looks="fox fox - - - -", numbers={"fox": 4})) == [4, 4, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("other", [1, 3, 6])
+def test_numbers_that_are_not_powers_of_two_say_nothing_about_values(other: int) -> None:
+    values = TileValues()
+    numbers = {"fox": 2, "owl": other}
+    assert cells_of(values, seen(looks="fox owl owl - - -", numbers=numbers)) == [4, 2, 2, 0, 0, 0]
+    assert values.doubts(reading("4 2 2 / 0 0 0", ReaderTraits()), 0)
