@@ -8,7 +8,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
-WORKERS ?= 3
+# Tests wait for browsers and servers more than they compute: more workers than a laptop has cores.
+WORKERS ?= 5
 ARGS ?=
 
 .PHONY: demo test test-slow check check-scripts format clean browser kernels

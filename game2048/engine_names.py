@@ -5,7 +5,7 @@ Names alone, so that client and command line know them without loading an engine
 
 from __future__ import annotations
 
-ENGINE_NAMES = ("order", "ntuple", "fast", "composite", "gradient")
+ENGINE_NAMES = ("order", "ntuple", "exact", "fast", "composite", "gradient")
 """All engines of this project, in the order in which they are tried for a board."""
 
 DEFAULT_FOR_PLAY = "order"
@@ -17,8 +17,11 @@ DEFAULT_FOR_DATA = "ntuple"
 NETWORK_ENGINE = "ntuple"
 """The engine that plays by a weights file; the default wherever one is given."""
 
+SMALL_BOARD_ENGINE = "exact"
+"""The engine for boards of up to nine cells."""
+
 ANY_BOARD_ENGINE = "fast"
-"""The engine for boards that the default does not play."""
+"""The engine for all other boards that the default does not play."""
 
 
 def default_in_words(default: str) -> str:
@@ -28,4 +31,5 @@ def default_in_words(default: str) -> str:
         default: `DEFAULT_FOR_PLAY` or `DEFAULT_FOR_DATA`.
     """
     weights = "" if default == NETWORK_ENGINE else f"{NETWORK_ENGINE} with --weights; "
-    return f"{default}; {weights}{ANY_BOARD_ENGINE} on boards that it does not play"
+    others = f"{SMALL_BOARD_ENGINE} on boards of up to nine cells; {ANY_BOARD_ENGINE} on all other boards"
+    return f"{default}; {weights}{others}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from game2048.engine_names import DEFAULT_FOR_DATA, DEFAULT_FOR_PLAY, NETWORK_ENGINE
+from game2048.engine_names import DEFAULT_FOR_DATA, DEFAULT_FOR_PLAY, NETWORK_ENGINE, SMALL_BOARD_ENGINE
 from game2048.errors import SolverError
 from game2048.size import Size
 from game2048.wire import messages
@@ -22,6 +22,7 @@ from solver_server.limits import PLAYER_MOVES, DepthRule
 
 if TYPE_CHECKING:  # imports numba
     from solver_server.ntuple.network import Network
+    from solver_server.solutions.engine import SolutionShelf
     from solver_server.tables.engine import Library
 
 
@@ -126,6 +127,20 @@ def _gradient(depths: DepthRule, threads: int) -> Engine:
     return ExpectimaxEngine(search, depths, on_grid=True)
 
 
+def _exact(depths: DepthRule, threads: int) -> Engine:
+    from solver_server.solutions.engine import SolutionEngine
+    from solver_server.tables.storage import tables_folder
+
+    return SolutionEngine(_fast(depths, threads), _shelf_of(tables_folder()), depths)
+
+
+@functools.cache
+def _shelf_of(folder: Path) -> SolutionShelf:
+    from solver_server.solutions.engine import SolutionShelf
+
+    return SolutionShelf(folder)
+
+
 ORDER = "order"
 """The engine that always uses endgame tables."""
 
@@ -146,6 +161,14 @@ _ALL = (
         PLAYER_MOVES,
         _ntuple,
         in_points=True,
+    ),
+    EngineSpec(
+        SMALL_BOARD_ENGINE,
+        "best play on boards of up to nine cells, by their full solution (`bot2048 tables build 3x3`); "
+        "as fast without it; depth in player moves",
+        ("2x2", "2x3", "3x2", "2x4", "4x2", "3x3"),
+        PLAYER_MOVES,
+        _exact,
     ),
     EngineSpec(
         "fast",

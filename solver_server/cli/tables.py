@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,10 @@ from command_line.progress import advancing, progress
 from command_line.tables import on_terminal, show_table
 
 if TYPE_CHECKING:  # imports numba
+    from game2048.size import Size
     from solver_server.tables.build.builder import EndgameTable
 
+_SIZE = re.compile(r"\d{1,2}[x×]\d{1,2}")
 _folder = click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
@@ -24,10 +27,11 @@ _folder = click.option(
 
 @click.group(cls=Group)
 def tables() -> None:
-    """Build, list, verify and remove endgame tables (docs/tables.md).
+    """Build, list, verify and remove endgame tables and solutions (docs/tables.md).
 
     A table holds the chance to reach a goal from every late board of one formation. The extract, a small file
-    of the moves that occur most, is bundled and serves until tables are built.
+    of the moves that occur most, is bundled and serves until tables are built. A solution holds the best play
+    of a board of up to nine cells.
     """
 
 
@@ -45,18 +49,28 @@ def tables() -> None:
     help="Gigabytes of memory that a build may take; one that needs more is refused.",
 )
 def build(names: tuple[str, ...], folder: Path | None, threads: int | None, memory: float) -> None:
-    """Build missing tables: all, or those of each NAME (a formation or a table).
+    """Build missing tables: all, or those of each NAME (a formation, a table, or a small board such as 3x3).
 
-    All of them take 2.9 GB on disk, 0.3 GB of memory and some minutes. A stopped build resumes.
+    All tables of 4×4 boards take 2.9 GB on disk, 0.3 GB of memory and some minutes. A stopped build resumes.
+    The solution of 3x3 takes 0.25 GB, 0.7 GB of memory and a minute, and has to be named; so do 2x2, 2x3 and
+    2x4.
     """
     from solver_server.cli.options import announce_compilation
+    from solver_server.solutions.solution_file import build_solution, solution_path
     from solver_server.tables import storage
     from solver_server.tables.build import builder
     from solver_server.tables.default_formations import plan
 
     announce_compilation()
     where = folder or storage.tables_folder()
-    for spec in plan(names):
+    sizes, formations = _sizes_among(names)
+    for size in sizes:
+        path = solution_path(where, size)
+        if not path.exists():
+            with progress(str(size), "positions", scaled=True) as bar:
+                build_solution(size, where, advancing(bar))
+        click.echo(path)
+    for spec in plan(formations) if formations or not sizes else ():
         path = storage.table_path(where, spec.name)
         if not (path.exists() and storage.read_table_header(path).spec == spec):
             with progress(spec.name, "positions", total=builder.count_positions(spec), scaled=True) as bar:
@@ -70,10 +84,19 @@ def build(names: tuple[str, ...], folder: Path | None, threads: int | None, memo
         click.echo(path)
 
 
+def _sizes_among(names: tuple[str, ...]) -> tuple[list[Size], list[str]]:
+    """Divide names into sizes of boards that can be solved, and all others."""
+    from game2048.size import Size
+
+    sizes = [Size.parse(name) for name in names if _SIZE.fullmatch(name)]
+    return sizes, [name for name in names if not _SIZE.fullmatch(name)]
+
+
 @tables.command(name="list")
 @_folder
 def list_tables(folder: Path | None) -> None:
-    """List the tables that are built, and the bundled extract."""
+    """List the tables and solutions that are built, and the bundled extract."""
+    from solver_server.solutions import solution_file
     from solver_server.tables import storage
     from solver_server.tables.extract import extract_file
 
@@ -82,6 +105,10 @@ def list_tables(folder: Path | None) -> None:
     for path in storage.finished_tables(where):
         header = storage.read_table_header(path)
         rows.append((header.spec.name, header.positions, "positions", path.stat().st_size, header.picture))
+    for path in solution_file.finished_solutions(where):
+        solved = solution_file.read_solution_header(path)
+        told = f"solution, mean score {solved.start_value:,.1f}"
+        rows.append((solved.board, solved.positions, "positions", path.stat().st_size, told))
     bundled = extract_file.BUNDLED_EXTRACT
     count = extract_file.read_extract_header(bundled).count
     rows.append((bundled.name, count, "moves", bundled.stat().st_size, "bundled"))
@@ -100,18 +127,22 @@ def list_tables(folder: Path | None) -> None:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @_folder
 def verify_tables(names: tuple[str, ...], folder: Path | None) -> None:
-    """Check the digests of tables, and 10,000 positions of each against their successors.
+    """Check the digests of tables and solutions, and 10,000 positions of each against their successors.
 
     If all tables are built and no NAME is given, the bundled extract is compared with them too.
     """
+    from solver_server.solutions.solution_file import SOLUTION_SUFFIX, check_solution
     from solver_server.tables import storage
     from solver_server.tables.extract import extract_file
     from solver_server.tables.verification import check_extract, check_table
 
     where = folder or storage.tables_folder()
     for path in _chosen(names, where):
-        with progress(path.stem, "B", total=path.stat().st_size - storage.PAGE, scaled=True) as bar:
-            check_table(path, advancing(bar))
+        if path.suffix == SOLUTION_SUFFIX:
+            check_solution(path)
+        else:
+            with progress(path.stem, "B", total=path.stat().st_size - storage.PAGE, scaled=True) as bar:
+                check_table(path, advancing(bar))
         click.echo(f"{path.stem}: good")
     if not names and (tables_of_set := _tables_of_set(where)):
         check_extract(extract_file.read_extract(extract_file.BUNDLED_EXTRACT), tables_of_set)
@@ -138,7 +169,7 @@ def _tables_of_set(where: Path) -> list[EndgameTable]:
 @_folder
 @click.option("--all", "everything", is_flag=True, help="Remove all tables.")
 def remove(names: tuple[str, ...], folder: Path | None, everything: bool) -> None:
-    """Remove tables and stopped builds."""
+    """Remove tables, solutions and stopped builds."""
     from solver_server.tables import storage
 
     if bool(names) == everything:
@@ -201,9 +232,10 @@ def _chosen(names: tuple[str, ...], where: Path, *, unfinished: bool = False) ->
         SolverError: a table is missing.
     """
     from game2048.errors import SolverError
+    from solver_server.solutions.solution_file import finished_solutions
     from solver_server.tables import storage
 
-    files = storage.finished_tables(where)
+    files = storage.finished_tables(where) + finished_solutions(where)
     if unfinished:
         files += sorted(where.glob(f"*{storage.SUFFIX}{storage.PART}"))
     if not names:

@@ -56,8 +56,9 @@ def test_the_help_names_the_engine_that_plays() -> None:
     generate = option_of("generate", "--engine")
     assert generate is not None
     assert f"[default: {default_in_words(DEFAULT_FOR_DATA)}]" in (generate.help or "")
-    assert default_in_words("order") == "order; ntuple with --weights; fast on boards that it does not play"
-    assert default_in_words("ntuple") == "ntuple; fast on boards that it does not play"
+    others = "exact on boards of up to nine cells; fast on all other boards"
+    assert default_in_words("order") == f"order; ntuple with --weights; {others}"
+    assert default_in_words("ntuple") == f"ntuple; {others}"
 
 
 def test_evaluate_measures_the_engine_that_plays() -> None:
@@ -79,7 +80,7 @@ def test_documents_name_the_default_engine() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     results = (ROOT / "benchmarks" / "RESULTS.md").read_text("utf-8")
     assert re.search(rf"`{DEFAULT_FOR_PLAY}`[^|\n]*default", readme)
-    for engine in set(ENGINE_NAMES) - {DEFAULT_FOR_PLAY, "fast"}:  # which is so on other boards
+    for engine in set(ENGINE_NAMES) - {DEFAULT_FOR_PLAY, "exact", "fast"}:  # which are so on other boards
         assert not re.search(rf"default engine[^.\n]*`{engine}`", results, re.IGNORECASE)
         assert not re.search(rf"`{engine}` \(the default\)", readme)
 

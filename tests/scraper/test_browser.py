@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,12 +11,19 @@ from pathlib import Path
 
 import psutil
 import pytest
+from playwright._impl._driver import compute_driver_executable
 from playwright.async_api import Browser
 
 from game2048.errors import PageError
 from scraper.chromium import install
 from scraper.chromium import launch as browser_module
-from scraper.chromium.launch import BROWSER_VARIABLE, BrowserOptions, find_browsers, open_browser
+from scraper.chromium.launch import (
+    BROWSER_VARIABLE,
+    DRIVER_DISABLED_FEATURES,
+    BrowserOptions,
+    find_browsers,
+    open_browser,
+)
 
 
 def executable(path: Path, text: str = "#!/bin/sh\nexit 3\n") -> Path:
@@ -210,3 +218,30 @@ def test_ctrl_c_closes_the_browser() -> None:
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
+
+
+def test_what_playwright_turns_off_is_turned_off_here_too() -> None:
+    """Chromium heeds only the last `--disable-features`, and that is ours."""
+    library = Path(compute_driver_executable()[1]).parent / "lib"
+    lists = [
+        found[1]
+        for script in library.rglob("*.js")
+        if (found := re.search(r"disabledFeatures = \[(.*?)\]", script.read_text("utf-8"), re.DOTALL))
+    ]
+    assert lists
+    assert {name for text in lists for name in re.findall(r'"(\w+)"', text)} <= set(DRIVER_DISABLED_FEATURES)
+
+
+async def test_the_browser_gets_one_list_of_disabled_features_after_playwrights() -> None:
+    async with open_browser():
+        processes = psutil.Process().children(recursive=True)
+        lists = [
+            [word for word in process.cmdline() if word.startswith("--disable-features=")]
+            for process in processes
+            if "--remote-debugging-pipe" in process.cmdline()
+        ]
+    assert lists
+    for given in lists:
+        assert {"HttpsUpgrades", "PaintHolding", "WebUIOmniboxPopup"} <= set(
+            given[-1].partition("=")[2].split(",")
+        )

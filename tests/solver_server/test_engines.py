@@ -113,7 +113,7 @@ def test_limits_out_of_range_are_told(name: str, limit: Limit, agents: dict[str,
 def test_unknown_engines_are_told_with_the_known_ones() -> None:
     with pytest.raises(
         SolverError,
-        match="engine 'deep' is unknown: expected one of order, ntuple, fast, composite, gradient",
+        match="engine 'deep' is unknown: expected one of order, ntuple, exact, fast, composite, gradient",
     ):
         spec_of("deep")
 
