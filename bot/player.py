@@ -16,8 +16,20 @@ from game2048.errors import PageError
 from game2048.wire.messages import DecisionMessage
 from recordings.journal import GameJournal
 from recordings.record import GameRecord, Outcome
-from scraper.moves.rule_variants import IGNORED_MOVES, ending_at, unexplained_from
-from scraper.page import Deviation, GamePage, Reading, Slid, Status, Unchanged, Unexplained
+from scraper.moves.rule_variants import IGNORED_MOVES, ending_at, resized_after, unexplained_from
+from scraper.page import (
+    Cause,
+    Deviation,
+    GamePage,
+    MisreadError,
+    NoBoardError,
+    Reading,
+    Slid,
+    Status,
+    Unchanged,
+    Unexplained,
+    UnreadableError,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +92,9 @@ class GamePlayer:
         If the page or the solver is lost, or Ctrl-C ends the game, the player records the moves first and
         then raises the error. A consumer that may stop early must close the generator
         (`contextlib.aclosing`). The player records nothing if the page turns out to be another game, or if
-        it stops reacting after `FEW_MOVES` moves or fewer: the reader may have misread those boards.
+        it stops reacting or shows no board after `FEW_MOVES` moves or fewer: the reader may have misread
+        those boards. If another reader or another board of the page takes over, the record begins again
+        there. If the board changes its size, the record ends before that.
 
         Args:
             reading: the current board.
@@ -103,6 +117,13 @@ class GamePlayer:
                 if attempt is None:
                     outcome = "game_over"
                     break
+                if isinstance(attempt, Made) and self._is_misread(attempt):
+                    self._begin_anew(attempt)
+                    continue
+                if attempt.reading.board.size != self._reading.board.size:
+                    self._note_rules((resized_after(self._moves),))
+                    outcome = "stopped"
+                    break
                 self._reading = attempt.reading
                 if isinstance(attempt, Made):
                     yield self._progress(attempt)
@@ -112,14 +133,36 @@ class GamePlayer:
                 if isinstance(attempt, Ignored):
                     outcome = self._ended_by_page(attempt)
                     break
-        except OtherGameError:
+        except (OtherGameError, MisreadError):
             self._is_refused = True
             raise
-        except KeyIgnoredError:
+        except (KeyIgnoredError, NoBoardError, UnreadableError):
             self._is_refused = self._moves <= FEW_MOVES
             raise
         finally:
             self.record = self._finish(outcome or "interrupted")
+
+    def _is_misread(self, made: Made) -> bool:
+        """Return whether the boards before this move were probably read wrongly."""
+        if isinstance(made.outcome, Unexplained) and made.outcome.cause is Cause.OTHER_BOARD:
+            return True
+        is_resized = made.reading.board.size != made.ply.before.size
+        return is_resized and (self._has_defied or self._moves <= FEW_MOVES)
+
+    def _begin_anew(self, made: Made) -> None:
+        """Drop the moves so far, and begin the record again with the board that the page shows now."""
+        logger.warning(
+            "the boards so far were read wrongly; the record begins again with %s", made.reading.board
+        )
+        self._journal = self._journal.anew()
+        self._moves = self._defiant = 0
+        self._has_defied = False
+        self._last = self._decision = None
+        self._deviations = list(self._page.rules)
+        self._spawned = SpawnedTiles()
+        self._stubborn.clear()
+        self._stall.end()
+        self._reading = made.reading
 
     def _why_over(self) -> Outcome | None:
         """Return the outcome of the game; ``None`` while it continues."""

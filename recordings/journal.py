@@ -65,6 +65,7 @@ class GameJournal:
         self.path = path
         self.folder = path.parent
         self.id = header.id
+        self._header = header
         self.lines = 0
         self._file = file
         self._size = 0
@@ -170,6 +171,17 @@ class GameJournal:
         append_record(self.folder / GAMES_FILE, record, once=tried_before)
         self.discard()
         return record
+
+    def anew(self) -> GameJournal:
+        """Return an empty journal in place of this one, which is removed: its moves are not to be kept.
+
+        Raises:
+            RecordError: the folder cannot be written to.
+        """
+        header = self._header
+        begun = GameJournal.create(self.folder, source=header.source, solver=header.solver, seed=header.seed)
+        self.discard()
+        return begun
 
     def discard(self) -> None:
         """Remove the journal without a record: the game is not to be kept."""

@@ -11,19 +11,22 @@ from game2048.board import Board
 from game2048.direction import Direction
 from scraper.moves.outcome import Cause, MoveOutcome, Slid, Unchanged, Unexplained
 from scraper.moves.rule_variants import Deviation
-from scraper.reading import Ply, Reading, Status
+from scraper.reading import MisreadError, NoBoardError, Ply, Reading, Status, UnreadableError
 
 __all__ = [
     "Cause",
     "Deviation",
     "GamePage",
+    "MisreadError",
     "MoveOutcome",
+    "NoBoardError",
     "Ply",
     "Reading",
     "Slid",
     "Status",
     "Unchanged",
     "Unexplained",
+    "UnreadableError",
 ]
 
 
@@ -72,6 +75,7 @@ class GamePage(Protocol):
 
         Raises:
             RulesError: the direction does not change the board.
+            MisreadError: what was read until now was no board of 2048.
         """
         ...
 

@@ -24,6 +24,14 @@ class UnreadableError(PageError):
     """The reader saw something that is not a board; another reader may see the board."""
 
 
+class NoBoardError(PageError):
+    """No reader sees a board of 2048 on the page."""
+
+
+class MisreadError(PageError):
+    """What was read until now was no board of 2048, although it followed the rules for a while."""
+
+
 class Status(enum.Enum):
     """The status of a game. Its ``value`` is what the command line and JSON show."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from game2048.errors import PageError
 from scraper.eye import Sighting
 from scraper.readers import CANVAS_TEXT, PIXELS, BoardReader
-from scraper.reading import Reading
+from scraper.reading import NoBoardError, Reading
 
 
 class ReaderList:
@@ -65,25 +64,28 @@ class ReaderList:
             url: address of the page, for errors.
 
         Raises:
-            PageError: there is no board, or the board is not one of 2048.
+            NoBoardError: there is no board.
+            UnreadableError: the board is not one of 2048.
         """
         reader = self._by_name.get(sighting.name or "")
         if reader is None or sighting.reading is None:
             raise self.no_board(url)
         return reader.reading(raw)
 
-    def no_board(self, url: str) -> PageError:
+    def no_board(self, url: str) -> NoBoardError:
         """Make the error that says which boards were looked for, or why the board is not one of 2048."""
         if self.given_up:
             name, why = next(iter(self.given_up.items()))
-            return PageError(
+            return NoBoardError(
                 f"{url} is not a game of 2048 as far as {name} can tell: {why}", url=url, reader=name
             )
         if self.reasons:
             name, why = next(iter(self.reasons.items()))
-            return PageError(f"{url} is not a game of 2048 that can be played: {why}", url=url, reader=name)
+            return NoBoardError(
+                f"{url} is not a game of 2048 that can be played: {why}", url=url, reader=name
+            )
         looked_for = ", ".join(f"{reader.looks_for} ({reader.name})" for reader in self.of_elements)
-        return PageError(
+        return NoBoardError(
             f"no board of 2048 found on {url}: "
             f"looked for {looked_for}; try --headed to see what the page shows",
             url=url,

@@ -20,7 +20,7 @@ from scraper.eye import DocumentGoneError, SettleQuestion, Sighting, SightKind
 from scraper.moves.explain import OFFENCES
 from scraper.moves.outcome import Cause, MoveOutcome, Slid, Unchanged, Unexplained
 from scraper.moves.parts import PageParts
-from scraper.reading import Ply, Reading, Status, UnreadableError
+from scraper.reading import MisreadError, NoBoardError, Ply, Reading, Status, UnreadableError
 
 logger = logging.getLogger(__name__)
 
@@ -180,6 +180,9 @@ class Mover:
             self._took()
             return self._judge.slid(sighting, reading, before, ply, learned=bool(learned))
         reading = await self.read()
+        if reading.board.size != before.board.size:
+            self._parts.finder.forget_document()
+            reading = await self.read()  # perhaps a part of the board was hidden
         if reading.reader != sighting.name:  # the board at the key comes from another reader
             sighting = msgspec.structs.replace(sighting, at_key=None)
         at_key = self._judge.at_key(sighting, ply)
@@ -207,7 +210,11 @@ class Mover:
             name = outcome.reading.reader
             self._parts.give_up(name, f"{OFFENCES} boards in a row defy the rules of 2048: {why}")
             why = f"the reader {name} was given up"
-        return Unexplained(await self.read(), why, Cause.OTHER_BOARD)
+        try:
+            reading = await self.read()
+        except NoBoardError as error:
+            raise MisreadError(str(error), url=error.url, reader=error.reader) from error
+        return Unexplained(reading, why, Cause.OTHER_BOARD)
 
     async def _in_time(self, act: Awaitable[None]) -> None:
         """Await an action of the page.

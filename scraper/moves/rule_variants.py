@@ -41,6 +41,7 @@ class DeviationKind(enum.Enum):
     DOUBLED = "tiles begin at 1: every tile is taken at twice what it shows"
     ENDS = "the game ends at the win, at a tile of {}"
     UNEXPLAINED = "some boards follow from no known rule, the first after move {}"
+    RESIZED = "the board changed its size after move {}"
     IGNORED_MOVES = "a legal move does nothing now and then"
 
 
@@ -87,6 +88,11 @@ def ending_at(tile: int) -> Deviation:
 def unexplained_from(move: int) -> Deviation:
     """Make the note that no rule explains some boards, the first of them after this move."""
     return Deviation(DeviationKind.UNEXPLAINED, move)
+
+
+def resized_after(move: int) -> Deviation:
+    """Make the note that the board had another size after this move."""
+    return Deviation(DeviationKind.RESIZED, move)
 
 
 def _merge(tiles: list[int], *, chain: bool = False, once: bool = False) -> list[int]:

@@ -372,6 +372,8 @@ class CanvasEye:
             if is_explained and early is None and all(look in question.labels for look in looks):
                 early = [question.labels[look] for look in looks]
             if is_explained and (watch.is_still or late or (question.trusting and early is not None)):
+                if self._doubts(watch.crops):
+                    return await self._sighting(SightKind.OTHER, watch.crops, learn=True)
                 self._longest = max(self._longest, watch.changing)
                 return await self._sighting(SightKind.SLID, watch.crops, learn=True, early=early)
             if not watch.is_still and not late:
@@ -381,6 +383,10 @@ class CanvasEye:
                     return await self._sighting(SightKind.UNCHANGED, watch.crops, learn=False)
             elif not is_explained and (watch.outlasts(question.quiet_other / 1000, self._longest) or late):
                 return await self._sighting(SightKind.OTHER, watch.crops, learn=True)
+
+    def _doubts(self, crops: Crops) -> bool:
+        assert self._gallery is not None
+        return self._grounds is None and self._gallery.doubts(crops)
 
     def _names(self, crops: Crops, *, learn: bool) -> tuple[str, ...]:
         assert self._gallery is not None
@@ -402,6 +408,7 @@ class CanvasEye:
             "columns": lattice.columns,
             "cells": [],
             "looks": list(self._looks),
+            "unsure": self._doubts(crops),
             "numbers": {look: self._numbers[look] for look in self._looks if self._numbers.get(look)},
             "score": None,
             "best": None,

@@ -26,6 +26,8 @@ CLOSER = 0.4
 """The same limit after `SAME` has led to contradictions."""
 STILL = 0.35
 """The same limit for one cell at two moments."""
+UNSURE = 1.2
+"""If a second look is less than this many times as far away as the nearest one, the cell may show either."""
 PLAIN = 8.0
 """The most grey levels by which the marked pixels of a plain cell differ from an even shading."""
 
@@ -114,6 +116,25 @@ class Gallery:
     def is_known(self) -> bool:
         """Whether any look has been named."""
         return bool(self._names)
+
+    def doubts(self, crops: Crops) -> bool:
+        """Return whether a cell is nearly as much like a second known look as like its own."""
+        if len(self._crops) < 2:
+            return False
+        known = np.stack(self._crops)
+        for crop in crops:
+            if not crop.any():
+                continue
+            distances = difference(known, crop)
+            own = int(distances.argmin())
+            others = [d for d, name in zip(distances, self._names, strict=True) if name != self._names[own]]
+            if (
+                others
+                and distances[own] < self.same
+                and min(others) < min(self.same, UNSURE * distances[own])
+            ):
+                return True
+        return False
 
     def teach(self, crops: Crops, names: Sequence[str]) -> None:
         """Store crops of known looks that were read in another way, under the known names."""

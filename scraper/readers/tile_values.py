@@ -133,6 +133,8 @@ class TileValues:
         if not isinstance(raw, dict):
             return raw
         self.rivals = raw.get("rivals") is True
+        if raw.get("unsure") is True:
+            raise UnreadableError("a tile looks nearly as much like one value as like another")
         looks = _looks_of(sighting)
         if looks is None:
             return self._scaled(raw)
@@ -198,7 +200,7 @@ def is_face(number: int) -> bool:
 
 def _looks_of(sighting: Sighting) -> Looks | None:
     raw = sighting.reading
-    looks = raw.get("looks") if isinstance(raw, dict) else None
+    looks = raw.get("looks") if isinstance(raw, dict) and raw.get("unsure") is not True else None
     if not isinstance(looks, list) or not all(isinstance(look, str) and len(look) <= 64 for look in looks):
         return None
     return tuple(looks)

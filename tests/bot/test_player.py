@@ -24,8 +24,19 @@ from game2048.spawn import Spawner
 from game2048.wire.messages import DecisionMessage, GameOver
 from recordings.journal import GameJournal
 from recordings.replay import verify
-from scraper.moves.rule_variants import IGNORED_MOVES, spawning, unexplained_from
-from scraper.page import Deviation, MoveOutcome, Ply, Reading, Slid, Status, Unchanged, Unexplained
+from scraper.moves.rule_variants import IGNORED_MOVES, resized_after, spawning, unexplained_from
+from scraper.page import (
+    Cause,
+    Deviation,
+    MisreadError,
+    MoveOutcome,
+    Ply,
+    Reading,
+    Slid,
+    Status,
+    Unchanged,
+    Unexplained,
+)
 
 START = Board.from_text("2 4 8 16 / 2 4 8 16 / 0 0 0 0 / 0 0 0 0")
 
@@ -362,3 +373,66 @@ async def test_a_rate_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     game = Game(tmp_path, reading(START), Goal(max_moves=4, moves_per_second=10))
     await game.play()
     assert waits == pytest.approx([0.1, 0.1, 0.1])
+
+
+def told(folder: Path) -> list[str]:
+    """The names of the files that a game left."""
+    return sorted(path.name for path in folder.iterdir() if path.name != ".lock")
+
+
+async def test_what_was_read_wrongly_is_dropped_and_the_record_begins_again(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START), Goal(max_moves=5))
+    right = Board.from_text("4 0 0 2 / 0 0 0 0 / 0 0 0 0 / 2 0 0 0")
+
+    def twist(before: Reading, _: Direction) -> MoveOutcome | None:
+        if len(game.page.pressed) == 2:
+            return Unexplained(reading(before.board), "odd")
+        if len(game.page.pressed) == 4:
+            return Unexplained(reading(right), "another reader took over", Cause.OTHER_BOARD)
+        return None
+
+    game.page.twist = twist
+    await game.play()
+    record = game.player.record
+    assert record is not None
+    assert (record.total_moves, len(game.page.pressed)) == (5, 9)
+    assert Board.from_tiles(record.moves[0].board) == right
+    assert verify(record) is None
+    assert record.rules is None  # what the wrong reading broke is not the page's fault
+    assert told(tmp_path) == ["games.jsonl"]
+    assert len((tmp_path / "games.jsonl").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("moves", "total"), [(2, 6), (FEW_MOVES + 1, FEW_MOVES + 1)])
+async def test_a_board_that_changes_its_size_ends_the_record(tmp_path: Path, moves: int, total: int) -> None:
+    """After few moves it was misread, and the record begins again; after many the record ends there."""
+    game = Game(tmp_path, reading(START), Goal(max_moves=6 if moves == 2 else 30))
+    small = Board.from_text("2 0 0 / 0 2 0 / 0 0 0")
+
+    def twist(_before: Reading, _: Direction) -> MoveOutcome | None:
+        return Unexplained(reading(small), "another size") if len(game.page.pressed) == moves + 1 else None
+
+    game.page.twist = twist
+    await game.play()
+    record = game.player.record
+    assert record is not None
+    assert (record.total_moves, record.outcome) == (total, "stopped")
+    assert len(record.final_board) == (3 if moves == 2 else 4)
+    assert record.rules == (None if moves == 2 else [str(resized_after(moves))])
+    assert verify(record) is None
+
+
+async def test_a_page_that_was_no_game_after_all_leaves_no_record(tmp_path: Path) -> None:
+    game = Game(tmp_path, reading(START))
+
+    def twist(_before: Reading, _: Direction) -> MoveOutcome | None:
+        if len(game.page.pressed) > FEW_MOVES + 5:
+            raise MisreadError("the page shows no board of 2048")
+        return None
+
+    game.page.twist = twist
+    with pytest.raises(MisreadError):
+        await game.play()
+    assert len(game.reports) == FEW_MOVES + 5
+    assert game.player.record is None
+    assert told(tmp_path) == []

@@ -190,3 +190,13 @@ def test_what_is_shaped_like_a_button_is_found_on_a_menu() -> None:
         pytest.approx((200, 330), abs=1),
         pytest.approx((200, 420), abs=1),
     ]
+
+
+def test_a_cell_between_two_looks_is_doubted() -> None:
+    shades = [np.full((16, 16, 3), grey, dtype=np.float32) for grey in (100, 104, 102, 101, 140)]
+    one, other, between, nearer, third = shades
+    gallery = Gallery()  # looks differ from a mean difference of 3 grey levels on
+    assert gallery.names(np.stack([one, other]), learn=True) == ("p0", "p1")
+    assert gallery.doubts(np.stack([one, between]))
+    assert not gallery.doubts(np.stack([one, other, third]))
+    assert not gallery.doubts(np.stack([nearer]))  # 1 level from its own look, 3 from the other

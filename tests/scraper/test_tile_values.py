@@ -145,3 +145,12 @@ def test_numbers_that_are_not_powers_of_two_say_nothing_about_values(other: int)
     numbers = {"fox": 2, "owl": other}
     assert cells_of(values, seen(looks="fox owl owl - - -", numbers=numbers)) == [4, 2, 2, 0, 0, 0]
     assert values.doubts(reading("4 2 2 / 0 0 0", ReaderTraits()), 0)
+
+
+def test_looks_that_may_be_one_or_another_are_neither_learned_nor_read() -> None:
+    values = TileValues()
+    values.raw(seen(looks="fox - - fox - -"))
+    unsure = seen(looks="fox fox - owl - -", unsure=True)
+    assert values.take(unsure, Direction.LEFT) is None
+    with pytest.raises(UnreadableError, match="nearly as much like"):
+        values.raw(unsure)
