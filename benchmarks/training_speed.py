@@ -147,7 +147,7 @@ def main(network: str, turns: int, seconds: float) -> None:
     train_plain(), train_ours()
     compare("TD(0) learning", train_plain, train_ours, turns, seconds)
     # Both now play with the same weights.
-    plain.weights[:] = training.network.weights
+    plain.weights[:] = training.network.weights_in("cells")
     player = GreedyScorer(training.network)
     play_ours()
     compare("greedy play", lambda: train_plain(0.0), play_ours, turns, seconds)

@@ -1,7 +1,8 @@
 """Read and write array files: a preamble, a JSON header, the numbers of one array, and a SHA-256 of both.
 
     0    8   magic: 89 'N' '2' '0' '4' '8' 0d 0a
-    8    4   version of this layout, 1
+    8    4   version of this layout: 1, or 2 if the header names an order of the numbers that earlier programs
+             do not know
     12   4   length of the header in bytes
     16   8   where the payload starts (a multiple of 4096, so that it can be mapped)
     24   8   length of the payload in bytes
@@ -33,6 +34,7 @@ from recordings.atomic import atomic
 
 MAGIC = b"\x89N2048\r\n"
 VERSION = 1
+VERSION_OF_ORDERS = 2
 
 _PREAMBLE = struct.Struct("<8sIIQQ32s")
 _ALIGNMENT = 4096
@@ -68,13 +70,14 @@ def starts_with_magic(path: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC
 
 
-def write_array(path: Path, header: bytes, array: npt.NDArray[Any]) -> str:
+def write_array(path: Path, header: bytes, array: npt.NDArray[Any], version: int = VERSION) -> str:
     """Write a file. If the process dies, no part of the file is left.
 
     Args:
         path: the file; its folder is made if it is missing.
         header: JSON that names the type of the numbers and more.
         array: numbers, [n].
+        version: version of the layout.
 
     Returns:
         The digest, hexadecimal.
@@ -84,15 +87,15 @@ def write_array(path: Path, header: bytes, array: npt.NDArray[Any]) -> str:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic(path) as file:
-        return write_array_to(file, header, array)
+        return write_array_to(file, header, array, version)
 
 
-def write_array_to(file: IO[bytes], header: bytes, array: npt.NDArray[Any]) -> str:
+def write_array_to(file: IO[bytes], header: bytes, array: npt.NDArray[Any], version: int = VERSION) -> str:
     """Write an array file into an open file; arguments, result and errors are those of `write_array`."""
     array = np.ascontiguousarray(array)
     digest = _digest(header, array.view(np.uint8))
     start = -(-(_PREAMBLE.size + len(header)) // _ALIGNMENT) * _ALIGNMENT
-    file.write(_PREAMBLE.pack(MAGIC, VERSION, len(header), start, array.nbytes, digest))
+    file.write(_PREAMBLE.pack(MAGIC, version, len(header), start, array.nbytes, digest))
     file.write(header.ljust(start - _PREAMBLE.size, b"\0"))
     file.write(array.view(np.uint8).data)
     return digest.hex()
@@ -184,9 +187,10 @@ def _read_preamble(path: Path, head: bytes) -> tuple[bytes, int, int, bytes]:
     if len(head) < _PREAMBLE.size:
         raise SolverError(f"{path} is cut short: it has {len(head)} bytes; copy or download it again")
     _, version, header_length, start, length, digest = _PREAMBLE.unpack_from(head)
-    if version != VERSION:
+    if version not in (VERSION, VERSION_OF_ORDERS):
         raise SolverError(
-            f"{path} has layout version {version}; expected version {VERSION}: use a newer bot2048"
+            f"{path} has layout version {version}; expected version {VERSION} or {VERSION_OF_ORDERS}: use a "
+            "newer bot2048"
         )
     header = head[_PREAMBLE.size : _PREAMBLE.size + header_length]
     sound = (

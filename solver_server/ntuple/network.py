@@ -13,6 +13,7 @@ from game2048.kernels.two_word_board import make_geometry, masks_of
 from solver_server.ntuple.one_word_network import OneWordTables, Weights, stage_lift
 from solver_server.ntuple.patterns import Pattern, active_weights, distinct_images, scale_of
 from solver_server.ntuple.two_word_network import TwoWordTables
+from solver_server.ntuple.weight_order import Order, halves_mask, order_in_memory, reordered
 
 NetworkTables = OneWordTables | TwoWordTables
 """A network as kernels take it."""
@@ -74,7 +75,8 @@ class Network:
 
     Attributes:
         pattern: shape of the network.
-        weights: float32 or int16 [pattern.entries], all tables, one behind the other.
+        weights: float32 or int16 [pattern.entries], all tables, one behind the other, in the order that
+            `weight_order.order_in_memory` names.
         history: how the network was trained, phase by phase.
         sha256: digest of the file it came from, or empty.
         step: score points that a weight of 1 stands for.
@@ -89,6 +91,10 @@ class Network:
     def tables(self) -> NetworkTables:
         """Describe the network for kernels; the weights are shared, not copied."""
         return make_tables(self.pattern, self.weights, self.step)
+
+    def weights_in(self, order: Order) -> Weights:
+        """Return the weights in an order; a copy if it is not their own."""
+        return reordered(self.pattern, self.weights, order_in_memory(self.pattern), order)
 
 
 def new_weights(pattern: Pattern, initial_value: float = 0.0) -> Weights:
@@ -109,14 +115,15 @@ def make_tables(pattern: Pattern, weights: Weights, step: float = 1.0) -> Networ
 
     Args:
         pattern: shape of the network.
-        weights: see `Network`; shared, not copied.
+        weights: see `Network`; shared, not copied. In the order of `weight_order.order_in_memory`.
         step: score points that a weight of 1 stands for.
     """
     full: list[tuple[tuple[int, int], int]] = []
     single: list[tuple[tuple[int, int], int, int]] = []
     offset = 0
+    in_halves = order_in_memory(pattern) == "halves"
     for cells in pattern.tuples:
-        mask = masks_of(list(cells), pattern.columns)
+        mask = (halves_mask(cells), 0) if in_halves else masks_of(list(cells), pattern.columns)
         distinct = distinct_images(pattern, cells)
         if len(distinct) == 8:
             full.append((mask, offset))
@@ -129,7 +136,7 @@ def make_tables(pattern: Pattern, weights: Weights, step: float = 1.0) -> Networ
     single_offsets = _unsigned([offset for _, offset, _ in single])
     single_images = np.array([image for _, _, image in single], dtype=np.int64)
     scale = np.float32(scale_of(pattern) * step)
-    if (pattern.rows, pattern.columns) == (4, 4):
+    if in_halves:
         return OneWordTables(
             weights,
             np.ascontiguousarray(masks[:, 0]),

@@ -32,15 +32,6 @@ def value_of_words(words: Words, tables: Any) -> Any:
 
 @dispatched(
     "tables",
-    {OneWordTables: one_word_network.prefetch_one_word, TwoWordTables: two_word_network.prefetch_two_words},
-)
-def prefetch_value(words: Words, tables: Any) -> None:
-    """Ask for the cache lines that `value_of_words` will read."""
-    raise NotImplementedError
-
-
-@dispatched(
-    "tables",
     {
         OneWordTables: one_word_network.list_entries_one_word,
         TwoWordTables: two_word_network.list_entries_two_words,

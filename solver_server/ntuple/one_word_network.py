@@ -1,8 +1,8 @@
 """The value of a 4×4 afterstate: a sum of table entries, as kernels.
 
-A tuple's index has the exponent of its first cell in the lowest nibble. With cells in ascending order that is
-the board's bits under the tuple's mask, closed up (`pext`), and the eight images of a tuple are the eight
-images of the board under one mask.
+A tuple's index has the order ``halves`` (`weight_order`). It is gathered (`pext`) under the tuple's mask from
+a board whose lower and upper halves of nibbles lie apart (`halves`). The eight images of a tuple are the
+eight images of the board under one mask.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from game2048.kernels.bitboard import flip, mirror, transpose
-from game2048.kernels.intrinsics import pext, prefetch
+from game2048.kernels.bitboard import transpose
+from game2048.kernels.intrinsics import cpu_has_pext, pext
 from game2048.kernels.jit import inlined_kernel, kernel
 from game2048.kernels.one_word_board import has_high_ranks, lower_bitboard
-from game2048.kernels.words import U0, U1, U4, Words
+from game2048.kernels.words import U0, U1, U2, U4, U8, U16, U32, Words
 
 _EVEN = np.uint64(0x0F0F0F0F0F0F0F0F)
+_LOWER = np.uint64(0x3333333333333333)
 _ONE_EACH = 0x0101010101010101
 _CARRIES = np.uint64(0x1010101010101010)
 
@@ -29,10 +30,10 @@ class OneWordTables(NamedTuple):
     """A 4×4 network, as kernels take it.
 
     Attributes:
-        weights: float32 or int16 [entries], all tables, one behind the other.
-        masks: uint64 [tables], cells of each table that serves all eight images, as nibbles of 15.
+        weights: float32 or int16 [entries], all tables, one behind the other, in the order ``halves``.
+        masks: uint64 [tables], `weight_order.halves_mask` of each table that serves all eight images.
         offsets: uint64 [tables], index of the first weight of each of these tables.
-        single_masks: uint64 [singles], cells of each image that is read on its own (of tuples with fewer
+        single_masks: uint64 [singles], the same of each image that is read on its own (of tuples with fewer
             than eight images).
         single_offsets: uint64 [singles], index of the first weight of its table.
         single_images: int64 [singles], number of the image of the board to read (`patterns.distinct_images`).
@@ -60,24 +61,57 @@ def stage_lift(stage: int) -> int:
     return (16 - stage) * _ONE_EACH
 
 
-@inlined_kernel
-def board_images(board: np.uint64) -> Any:
-    """Make the eight images of a 4×4 board, in the order of `patterns.distinct_images`."""
-    m = mirror(board)
-    t = transpose(board)
-    u = mirror(t)
-    return board, m, flip(board), flip(m), t, u, flip(t), flip(u)
+@kernel
+def halves_portable(board: np.uint64) -> np.uint64:
+    """Move the lower halves of all nibbles into the lower 32 bits, the upper halves into the others."""
+    swapped = (board ^ (board >> U2)) & np.uint64(0x0C0C0C0C0C0C0C0C)
+    board ^= swapped ^ (swapped << U2)
+    swapped = (board ^ (board >> U4)) & np.uint64(0x00F000F000F000F0)
+    board ^= swapped ^ (swapped << U4)
+    swapped = (board ^ (board >> U8)) & np.uint64(0x0000FF000000FF00)
+    board ^= swapped ^ (swapped << U8)
+    swapped = (board ^ (board >> U16)) & np.uint64(0x00000000FFFF0000)
+    return np.uint64(board ^ swapped ^ (swapped << U16))
+
+
+if cpu_has_pext():
+
+    @kernel
+    def halves(board: np.uint64) -> Any:
+        """Move the lower halves of all nibbles into the lower 32 bits, the upper halves into the others."""
+        return pext(board, _LOWER) | (pext(board, ~_LOWER) << U32)
+
+else:
+    halves = halves_portable
 
 
 @kernel
-def _single(board: np.uint64, image: int) -> np.uint64:
-    if image & 4:
-        board = transpose(board)
-    if image & 1:
-        board = mirror(board)
-    if image & 2:
-        board = flip(board)
-    return board
+def _mirrored(pairs: np.uint64) -> np.uint64:
+    """Swap left and right in both halves of a board."""
+    pairs = ((pairs & _LOWER) << U2) | ((pairs >> U2) & _LOWER)
+    return ((pairs & _EVEN) << U4) | ((pairs >> U4) & _EVEN)
+
+
+@kernel
+def _flipped(pairs: np.uint64) -> np.uint64:
+    """Swap top and bottom in both halves of a board."""
+    even = np.uint64(0x00FF00FF00FF00FF)
+    pairs = ((pairs & even) << U8) | ((pairs >> U8) & even)
+    even = np.uint64(0x0000FFFF0000FFFF)
+    return ((pairs & even) << U16) | ((pairs >> U16) & even)
+
+
+@inlined_kernel
+def board_images(board: np.uint64) -> Any:
+    """Make the halves of the eight images of a 4×4 board, in the order of `patterns.distinct_images`.
+
+    Each is turned by half a circle, so that the last cell is the lowest.
+    """
+    a = halves(board)
+    m = _mirrored(a)
+    t = halves(transpose(board))
+    u = _mirrored(t)
+    return _flipped(m), _flipped(a), m, a, _flipped(u), _flipped(t), u, t
 
 
 @inlined_kernel
@@ -97,7 +131,8 @@ def value_of_bitboard(board: np.uint64, tables: OneWordTables) -> Any:
     if tables.ranks < 16 and has_high_ranks(board, tables.ranks):
         board = lower_bitboard(board, U0, tables.ranks)
     stage = stage_offset(board, tables)
-    a, b, c, d, e, f, g, h = board_images(board)
+    views = board_images(board)
+    a, b, c, d, e, f, g, h = views
     w = tables.weights
     total = np.float32(0)
     for i in range(tables.masks.size):
@@ -108,29 +143,9 @@ def value_of_bitboard(board: np.uint64, tables: OneWordTables) -> Any:
             + ((w[o + pext(e, k)] + w[o + pext(f, k)]) + (w[o + pext(g, k)] + w[o + pext(h, k)]))
         )
     for i in range(tables.single_masks.size):
-        view = _single(board, tables.single_images[i])
+        view = views[tables.single_images[i]]
         total += np.float32(w[tables.single_offsets[i] + stage + pext(view, tables.single_masks[i])])
     return total * tables.scale
-
-
-@inlined_kernel
-def prefetch_one_word(words: Words, tables: OneWordTables) -> None:
-    """Ask for the cache lines that the value will be read from; see `network_ops.prefetch_value`."""
-    board = words.low
-    size = np.uint64(tables.weights.itemsize)
-    base = np.uint64(tables.weights.ctypes.data) + stage_offset(board, tables) * size
-    a, b, c, d, e, f, g, h = board_images(board)
-    for i in range(tables.masks.size):
-        k = tables.masks[i]
-        o = tables.offsets[i]
-        prefetch(base + (o + pext(a, k)) * size)
-        prefetch(base + (o + pext(b, k)) * size)
-        prefetch(base + (o + pext(c, k)) * size)
-        prefetch(base + (o + pext(d, k)) * size)
-        prefetch(base + (o + pext(e, k)) * size)
-        prefetch(base + (o + pext(f, k)) * size)
-        prefetch(base + (o + pext(g, k)) * size)
-        prefetch(base + (o + pext(h, k)) * size)
 
 
 @inlined_kernel
@@ -138,16 +153,16 @@ def list_entries_one_word(words: Words, tables: OneWordTables, entries: Any) -> 
     """Write the indices of all active weights; see `network_ops.list_entries`."""
     board = words.low
     stage = stage_offset(board, tables)
-    a, b, c, d, e, f, g, h = board_images(board)
+    views = board_images(board)
     j = U0
     for i in range(tables.masks.size):
         k = tables.masks[i]
         o = tables.offsets[i] + stage
-        for view in (a, b, c, d, e, f, g, h):
+        for view in views:
             entries[j] = o + pext(view, k)
             j += U1
     for i in range(tables.single_masks.size):
-        view = _single(board, tables.single_images[i])
+        view = views[tables.single_images[i]]
         entries[j] = tables.single_offsets[i] + stage + pext(view, tables.single_masks[i])
         j += U1
 

@@ -155,11 +155,6 @@ def value_two_words(words: Words, tables: TwoWordTables) -> Any:
     return total * tables.scale
 
 
-@inlined_kernel
-def prefetch_two_words(words: Words, tables: TwoWordTables) -> None:
-    """Do nothing: on 5×5 finding the cache lines costs more than it saves."""
-
-
 @kernel
 def value_of_grid(cells: Any, tables: TwoWordTables) -> Any:
     """Compute the value of an afterstate of exponents up to 31, uint8 [rows, columns], in score points."""

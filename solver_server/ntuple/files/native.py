@@ -13,6 +13,7 @@ from game2048.errors import SolverError
 from solver_server import array_file
 from solver_server.ntuple.network import RATES_VERSION, Network, Phase, phase_with_whole_rate
 from solver_server.ntuple.patterns import Pattern
+from solver_server.ntuple.weight_order import Order, order_in_memory, reordered
 
 WEIGHTS_SUFFIX = ".n2048"
 
@@ -33,6 +34,7 @@ class WeightsHeader(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         kind: what the array file holds.
         version: version of the rates in ``history`` (`network.RATES_VERSION`); files of version 1 lack it.
+        order: order of the weights of a table (`weight_order`); files of earlier versions lack it.
     """
 
     kind: str = "weights"
@@ -46,6 +48,7 @@ class WeightsHeader(msgspec.Struct, frozen=True, kw_only=True):
     ranks: int
     source: str
     stages: tuple[int, ...] = ()
+    order: Order = "cells"
     dtype: DtypeName = "float32"
     step: float = 1.0
     entries: int
@@ -66,6 +69,7 @@ def weights_header(network: Network) -> WeightsHeader:
         ranks=pattern.ranks,
         source=pattern.source,
         stages=pattern.stages,
+        order=order_in_memory(pattern),
         dtype="int16" if network.weights.dtype == np.int16 else "float32",
         step=network.step,
         entries=pattern.entries,
@@ -113,12 +117,19 @@ def save_weights(path: Path, network: Network) -> str:
     Raises:
         OSError: the file cannot be written.
     """
-    return array_file.write_array(path, msgspec.json.encode(weights_header(network)), network.weights)
+    header = msgspec.json.encode(weights_header(network))
+    return array_file.write_array(path, header, network.weights, layout_version(network.pattern))
 
 
 def write_weights_to(file: IO[bytes], network: Network) -> str:
     """Write a weights file into an open file; result and errors are those of `save_weights`."""
-    return array_file.write_array_to(file, msgspec.json.encode(weights_header(network)), network.weights)
+    header = msgspec.json.encode(weights_header(network))
+    return array_file.write_array_to(file, header, network.weights, layout_version(network.pattern))
+
+
+def layout_version(pattern: Pattern) -> int:
+    """Return the version of the layout of a file with the weights of a network, or what belongs to them."""
+    return array_file.VERSION if order_in_memory(pattern) == "cells" else array_file.VERSION_OF_ORDERS
 
 
 def load_weights(path: Path, *, verify: bool = True, in_memory: bool = False) -> Network:
@@ -128,7 +139,8 @@ def load_weights(path: Path, *, verify: bool = True, in_memory: bool = False) ->
         path: the file.
         verify: whether to check the digest, and that all weights are finite numbers.
         in_memory: copy the weights instead of mapping the file. Play by a copy is faster, since big tables
-            then lie on huge pages. All processes share a mapping, and it is ready at once.
+            then lie on huge pages. All processes share a mapping, and it is ready at once. The weights of
+            files of an earlier version, in another order, are copied in any case.
 
     Raises:
         SolverError: the file is missing, damaged, or not a weights file.
@@ -152,5 +164,5 @@ def load_weights(path: Path, *, verify: bool = True, in_memory: bool = False) ->
         )
     if header.dtype == "float32" and not sound:
         raise SolverError(f"{path} {NOT_FINITE}")
-    weights = contents.payload.view(header.dtype)
+    weights = reordered(pattern, contents.payload.view(header.dtype), header.order, order_in_memory(pattern))
     return Network(pattern, weights, history_in(header, pattern), contents.sha256, header.step)

@@ -48,7 +48,8 @@ def weights_cache_folder() -> Path:
 
 def _unpacked(path: Path, digest: str, *, verify: bool, in_memory: bool) -> Network:
     """Read the unpacked copy of a packed network from the cache; unpack the file if there is none."""
-    kept = weights_cache_folder() / f"{digest[:16]}{native.WEIGHTS_SUFFIX}"
+    # Earlier versions kept the weights in another order, under the name without it.
+    kept = weights_cache_folder() / f"{digest[:16]}-halves{native.WEIGHTS_SUFFIX}"
     if kept.exists():
         with contextlib.suppress(SolverError):  # a damaged copy is made again
             return native.load_weights(kept, verify=verify, in_memory=in_memory)
@@ -57,6 +58,7 @@ def _unpacked(path: Path, digest: str, *, verify: bool, in_memory: bool) -> Netw
     try:
         # Another process that unpacks it now writes the same bytes; each file is put in place in one step.
         native.save_weights(kept, network)
+        kept.with_name(f"{digest[:16]}{native.WEIGHTS_SUFFIX}").unlink(missing_ok=True)
     except OSError as error:
         _log.warning("%s cannot be kept in %s: %s", path.name, kept.parent, error.strerror or error)
     return network

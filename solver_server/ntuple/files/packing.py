@@ -2,7 +2,8 @@
 
 A packed network is an array file (`solver_server.array_file`). Its payload is, for each stage and table, two
 xz streams: the low bytes of the weights, and the high bytes. A weight w is stored as 2w, or as −2w − 1 if it
-is negative. Stages after the first hold the differences from the stage before, modulo 2**16.
+is negative. The weights of a table have the order ``cells`` (`weight_order`). Stages after the first hold the
+differences from the stage before, modulo 2**16.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from solver_server.ntuple.files import native
 from solver_server.ntuple.files.native import WeightsHeader
 from solver_server.ntuple.network import Network
 from solver_server.ntuple.patterns import Pattern
+from solver_server.ntuple.weight_order import order_in_memory, reordered
 
 PACKED_SUFFIX = ".packed.n2048"
 MOST_STEPS = 32767
@@ -126,18 +128,19 @@ def pack_network(path: Path, network: Network, threads: int = 2) -> None:
         raise SolverError("the network is not rounded: only whole weights can be packed")
     planes: list[_Bytes] = []
     size = network.pattern.stage_entries
+    weights = network.weights_in("cells")
     for start, end in pairwise(_bounds(network.pattern)):
-        stored = network.weights[start:end]
+        stored = weights[start:end]
         if start >= size:
-            stored = stored - network.weights[start - size : end - size]
+            stored = stored - weights[start - size : end - size]
         wide = stored.astype(np.int32)
         folded = np.where(wide < 0, -2 * wide - 1, 2 * wide).astype("<u2").view(np.uint8)
         planes += [folded[0::2].copy(), folded[1::2].copy()]
     with ThreadPoolExecutor(threads) as pool:
         streams = list(pool.map(_compressed, planes))
     header = PackedHeader(
-        sha256=hashlib.sha256(network.weights.data).hexdigest(),
-        network=native.weights_header(network),
+        sha256=hashlib.sha256(weights.data).hexdigest(),
+        network=msgspec.structs.replace(native.weights_header(network), order="cells"),
         lengths=[len(stream) for stream in streams],
     )
     payload = np.frombuffer(b"".join(streams), dtype=np.uint8)
@@ -209,7 +212,8 @@ def unpack_network(path: Path, threads: int = 2) -> Network:
     if hashlib.sha256(whole.data).hexdigest() != header.sha256:
         raise SolverError(f"{path} is damaged: its weights are not those that were packed")
     history = native.history_in(header.network, pattern)
-    return Network(pattern, whole, history, contents.sha256, header.network.step)
+    weights = reordered(pattern, whole, header.network.order, order_in_memory(pattern))
+    return Network(pattern, weights, history, contents.sha256, header.network.step)
 
 
 def _decoded(path: Path, header: bytes) -> PackedHeader:

@@ -33,6 +33,7 @@ from solver_server.expansion import Codec, expand, most_expanded
 from solver_server.ntuple.files import native
 from solver_server.ntuple.network import Network
 from solver_server.ntuple.patterns import MAX_CELLS, PATTERNS, Pattern
+from solver_server.ntuple.weight_order import order_in_memory, reordered
 
 _HEAD = struct.Struct("<BI")
 _NAME = struct.Struct("<IHH")
@@ -119,7 +120,8 @@ def load_tdl(path: Path) -> Network:
     name = next(
         (known.name for known in PATTERNS.values() if _is_plain(known) and known.tuples == shape), "custom"
     )
-    return Network(Pattern(name, 4, 4, shape, source=_SOURCE), np.concatenate(tables))
+    pattern = Pattern(name, 4, 4, shape, source=_SOURCE)
+    return Network(pattern, reordered(pattern, np.concatenate(tables), "cells", order_in_memory(pattern)))
 
 
 def save_tdl(path: Path, network: Network) -> None:
@@ -135,6 +137,7 @@ def save_tdl(path: Path, network: Network) -> None:
             f"network {pattern.name} cannot be written for TDL2048+: expected a 4×4 network with symmetries, "
             "a plain sum, 16 ranks and one stage"
         )
+    weights = network.weights_in("cells")
     with atomic(path) as file:
         file.write(_HEAD.pack(0, len(pattern.tuples)))
         offset = 0
@@ -143,18 +146,13 @@ def save_tdl(path: Path, network: Network) -> None:
             sign = int("".join(f"{cell:x}" for cell in cells), 16)
             file.write(bytes([_SERIAL]) + _NAME.pack(sign, len(cells), 0))
             file.write(_FIELD_SIZE.pack(4) + _FIELD_COUNT.pack(entries))
-            file.write(_points(network, offset, entries).tobytes())
+            file.write((weights[offset : offset + entries] * np.float32(network.step)).tobytes())
             file.write(_FIELD_SIZE.pack(0))
             offset += entries
 
 
 def _codec_of(head: bytes) -> Codec | None:
     return next((codec for codec, magic in _MAGIC.items() if head.startswith(magic)), None)
-
-
-def _points(network: Network, offset: int, entries: int) -> _Table:
-    points: _Table = network.weights[offset : offset + entries] * np.float32(network.step)
-    return points
 
 
 def _is_plain(pattern: Pattern) -> bool:

@@ -17,7 +17,7 @@ from game2048.kernels.jit import inlined_kernel, kernel
 from game2048.kernels.rules import compiled_next_random
 from game2048.kernels.word_ops import is_high, pack_words, slide_words, spawn_words, unpack_words
 from game2048.kernels.words import U0, Words, is_move, read_after, read_words, write_words
-from solver_server.ntuple.network_ops import prefetch_value, value_of_cells, value_of_words
+from solver_server.ntuple.network_ops import value_of_cells, value_of_words
 from solver_server.ntuple.training.td_kernels import LearningThread, LearnWhen, learn_backward, learn_step
 
 RESTART_BELOW = 10
@@ -86,9 +86,6 @@ def _choose_on_words(words: Words, thread: LearningThread) -> Any:
     """Find the direction of the largest reward + value (−1 if none is legal), and its afterstate's value."""
     after, reward, worth = thread.scratch.after, thread.scratch.reward, thread.scratch.worth
     slide_words(words, thread.rules, after, reward)
-    for d in range(4):
-        if is_move(words, after, d):
-            prefetch_value(read_after(after, d), thread.tables)
     chosen = -1
     best = np.float32(-np.inf)
     best_value = np.float32(0)

@@ -15,6 +15,7 @@ from solver_server.ntuple.files import native
 from solver_server.ntuple.network import RATES_VERSION, Network, Phase, phase_with_whole_rate, whole_rate
 from solver_server.ntuple.patterns import Pattern
 from solver_server.ntuple.training.settings import METHODS, Settings
+from solver_server.ntuple.weight_order import Order, order_in_memory, reordered
 
 LEARNER_SUFFIX = ".learner"
 MOST_THREADS = 1024
@@ -29,6 +30,7 @@ class LearnerHeader(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         kind: what the array file holds.
         version: version of the rates (`network.RATES_VERSION`); files of version 1 lack it.
+        order: order of the sums (`weight_order`); files of earlier versions lack it.
         weights_sha256: digest of the weights that the state belongs to.
         settings: settings of the training run.
         words: state of each thread, numbers of 64 bits (`td_kernels.saved_state`).
@@ -40,6 +42,7 @@ class LearnerHeader(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: str = "learner"
     version: int = 1
+    order: Order = "cells"
     weights_sha256: str
     settings: Settings
     words: list[list[int]]
@@ -59,13 +62,13 @@ def learner_path(weights: Path) -> Path:
     return weights.with_suffix(LEARNER_SUFFIX)
 
 
-def write_learner_to(file: IO[bytes], header: LearnerHeader, sums: Sums) -> None:
-    """Write the state into an open file.
+def write_learner_to(file: IO[bytes], header: LearnerHeader, sums: Sums, pattern: Pattern) -> None:
+    """Write the state beside the weights of a network into an open file.
 
     Raises:
         OSError: the file cannot be written.
     """
-    array_file.write_array_to(file, msgspec.json.encode(header), sums)
+    array_file.write_array_to(file, msgspec.json.encode(header), sums, native.layout_version(pattern))
 
 
 def read_learner(weights: Path, network: Network) -> tuple[LearnerHeader, Sums]:
@@ -98,7 +101,10 @@ def read_learner(weights: Path, network: Network) -> tuple[LearnerHeader, Sums]:
         raise SolverError(f"{path} is damaged: it has {contents.payload.size} of {expected} bytes")
     if not sound:
         raise SolverError(f"{path} {native.NOT_FINITE}")
-    return _with_whole_rates(header, network.pattern), contents.payload.view(np.float32)
+    sums = reordered(
+        network.pattern, contents.payload.view(np.float32), header.order, order_in_memory(network.pattern)
+    )
+    return _with_whole_rates(header, network.pattern), sums
 
 
 def read_sums(weights: Path) -> Sums | None:

@@ -42,6 +42,7 @@ from solver_server.ntuple.training.td_kernels import (
     restore_state,
     saved_state,
 )
+from solver_server.ntuple.weight_order import order_in_memory
 
 _PIECE_MOVES = 200_000
 _BUFFER_GAMES = 1 << 14
@@ -294,7 +295,7 @@ class Training:
             drafts.callback(learner.discard)
             network = Network(self.network.pattern, self.network.weights, history)
             header = self._learner_header(native.write_weights_to(weights.file, network))
-            write_learner_to(learner.file, header, self.sums)
+            write_learner_to(learner.file, header, self.sums, self.network.pattern)
             weights.complete()
             learner.complete()
             with _earlier_pair_kept(path):
@@ -306,6 +307,7 @@ class Training:
         words, counts = zip(*map(saved_state, self.learners), strict=True)
         return LearnerHeader(
             version=RATES_VERSION,
+            order=order_in_memory(self.network.pattern),
             weights_sha256=digest,
             settings=self.settings,
             words=list(words),

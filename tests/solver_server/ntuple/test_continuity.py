@@ -17,6 +17,7 @@ from solver_server.ntuple.patterns import Pattern, active_weights, pattern_for, 
 from solver_server.ntuple.training.settings import Settings
 from solver_server.ntuple.training.td_kernels import saved_state
 from solver_server.ntuple.training.training_state import Training
+from solver_server.ntuple.weight_order import order_in_memory, reordered
 
 CHECKPOINT = Path(__file__).parents[2] / "data" / "checkpoint" / "checkpoint-000000040.n2048"
 # Boards with two 32768, a 65536, a 131072.
@@ -32,8 +33,11 @@ STEP_0_002 = 0.002 * active_weights(pattern_for("0123 0145"))
 
 
 def digest(training: Training) -> str:
-    whole = hashlib.sha256(training.network.weights.tobytes())
-    whole.update(training.sums.tobytes())
+    """The digest of all weights and sums, in the order that the first releases had."""
+    pattern = training.network.pattern
+    order = order_in_memory(pattern)
+    whole = hashlib.sha256(reordered(pattern, training.network.weights, order, "cells").tobytes())
+    whole.update(reordered(pattern, training.sums, order, "cells").tobytes())
     return whole.hexdigest()[:16]
 
 

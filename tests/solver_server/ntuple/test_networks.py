@@ -20,7 +20,7 @@ from game2048.kernels.words import as_words
 from game2048.spawn import Spawner
 from game2048.symmetry import permutations
 from solver_server.ntuple import network, one_word_network
-from solver_server.ntuple.network_ops import prefetch_value, value_of_cells
+from solver_server.ntuple.network_ops import value_of_cells
 from solver_server.ntuple.patterns import (
     PATTERNS,
     Pattern,
@@ -29,6 +29,7 @@ from solver_server.ntuple.patterns import (
     with_ranks,
     with_stages,
 )
+from solver_server.ntuple.weight_order import order_in_memory, reordered
 
 SIZES = [(4, 4), (5, 5), (3, 3), (2, 2), (2, 3), (4, 5)]
 
@@ -72,7 +73,7 @@ PATTERNS_BY_BOARD = [
 def test_a_value_is_the_sum_over_every_image_of_every_tuple(pattern: Pattern) -> None:
     rng = np.random.default_rng(7)
     weights = rng.normal(size=pattern.entries).astype(np.float32)
-    tables = network.make_tables(pattern, weights)
+    tables = network.make_tables(pattern, reordered(pattern, weights, "cells", order_in_memory(pattern)))
     rules = make_move_rules(pattern.rows, pattern.columns)
     for _ in range(100):
         board = random_board(rng, pattern.rows, pattern.columns)
@@ -84,7 +85,8 @@ def test_a_value_is_the_sum_over_every_image_of_every_tuple(pattern: Pattern) ->
 def test_whole_weights_are_worth_their_steps(pattern: Pattern) -> None:
     rng = np.random.default_rng(8)
     weights = rng.integers(-32767, 32768, pattern.entries).astype(np.int16)
-    tables = network.make_tables(pattern, weights, step=0.5)
+    in_order = reordered(pattern, weights, "cells", order_in_memory(pattern))
+    tables = network.make_tables(pattern, in_order, step=0.5)
     rules = make_move_rules(pattern.rows, pattern.columns)
     for _ in range(50):
         board = random_board(rng, pattern.rows, pattern.columns)
@@ -239,13 +241,6 @@ def test_bits_are_gathered_alike_with_and_without_the_instruction() -> None:
         )
         assert int(portable(value, mask)) == expected
         assert int(intrinsics.pext(value, mask)) == expected
-
-
-def test_prefetching_changes_nothing() -> None:
-    pattern = PATTERNS["4x5"]
-    tables = network.make_tables(pattern, network.new_weights(pattern))
-    prefetch_value(as_words((0x123456789ABCDEF, 0, 0)), tables)
-    assert not tables.weights.any()
 
 
 @pytest.mark.parametrize(

@@ -52,14 +52,14 @@ def test_sums_of_tc_are_skipped(tmp_path: Path, weights: np.ndarray) -> None:
     data = file_of(table("0123", weights, sums), table("4567", weights + 1, sums, np.zeros(3)))
     network = network_file.open_network(write(tmp_path, data))
     assert network.pattern.tuples == ((0, 1, 2, 3), (4, 5, 6, 7))
-    assert (network.weights == np.concatenate((weights, weights + 1))).all()
+    assert (network.weights_in("cells") == np.concatenate((weights, weights + 1))).all()
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float64])
 def test_weights_of_other_sizes_are_read(tmp_path: Path, weights: np.ndarray, kind: type) -> None:
     network = network_file.open_network(write(tmp_path, file_of(table("0123", weights.astype(kind)))))
     assert network.weights.dtype == np.float32
-    assert (network.weights == weights.astype(kind).astype(np.float32)).all()
+    assert (network.weights_in("cells") == weights.astype(kind).astype(np.float32)).all()
 
 
 def test_older_files_leave_out_the_count_of_cells(tmp_path: Path, weights: np.ndarray) -> None:
@@ -71,7 +71,7 @@ def test_older_files_leave_out_the_count_of_cells(tmp_path: Path, weights: np.nd
 @pytest.mark.parametrize("compress", [lzma.compress, gzip.compress])
 def test_compressed_files_are_read(tmp_path: Path, weights: np.ndarray, compress: object) -> None:
     data = compress(file_of(table("0123", weights)))  # type: ignore[operator]
-    assert (network_file.open_network(write(tmp_path, data)).weights == weights).all()
+    assert (network_file.open_network(write(tmp_path, data)).weights_in("cells") == weights).all()
     with pytest.raises(SolverError, match=r"damaged: a stream (ends before|cannot be expanded)"):
         network_file.open_network(write(tmp_path, data[:-20]))
 

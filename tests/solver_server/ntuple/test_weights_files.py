@@ -3,6 +3,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -42,7 +43,7 @@ def test_a_weights_file_holds_all_of_a_network(file: Path, network: Network, in_
 def test_the_layout_is_that_of_the_documentation(file: Path, network: Network) -> None:
     data = file.read_bytes()
     magic, version, header, start, length, digest = struct.unpack_from("<8sIIQQ32s", data)
-    assert (magic, version, start, length) == (b"\x89N2048\r\n", 1, 4096, 4 * network.pattern.entries)
+    assert (magic, version, start, length) == (b"\x89N2048\r\n", 2, 4096, 4 * network.pattern.entries)
     assert data[64 : 64 + header].startswith(
         b'{"kind":"weights","version":2,"network":"custom","rows":4,"columns":4,'
     )
@@ -50,6 +51,14 @@ def test_the_layout_is_that_of_the_documentation(file: Path, network: Network) -
     import hashlib
 
     assert digest == hashlib.sha256(data[64 : 64 + header] + data[start:]).digest()
+
+
+def test_a_file_of_an_earlier_version_has_the_order_of_cells(file: Path, network: Network) -> None:
+    header = msgspec.structs.replace(native.weights_header(network), order="cells")
+    earlier = msgspec.json.encode(header).replace(b'"order":"cells",', b"")
+    array_file.write_array(file, earlier, network.weights_in("cells"))
+    assert (native.load_weights(file).weights == network.weights).all()
+    assert network.weights_in("cells").tobytes() != network.weights.tobytes()
 
 
 def test_learning_on_a_mapped_file_never_writes_to_it(file: Path) -> None:
@@ -100,9 +109,9 @@ def test_a_file_that_has_grown_is_told(file: Path) -> None:
 
 def test_a_later_version_is_told(file: Path) -> None:
     data = bytearray(file.read_bytes())
-    data[8] = 2
+    data[8] = 3
     file.write_bytes(data)
-    with pytest.raises(SolverError, match=r"layout version 2"):
+    with pytest.raises(SolverError, match=r"layout version 3; expected version 1 or 2"):
         network_file.open_network(file)
 
 
@@ -171,7 +180,7 @@ def test_a_pattern_in_another_order_of_cells_is_the_same_table(tmp_path: Path) -
     network = network_file.open_network(path)
     assert network.pattern.tuples == ((0, 1, 2),)
     # There the lowest nibble is cell 2; here it is cell 0.
-    assert network.weights[3 | 5 << 4 | 7 << 8] == table[7 | 5 << 4 | 3 << 8]
+    assert network.weights_in("cells")[3 | 5 << 4 | 7 << 8] == table[7 | 5 << 4 | 3 << 8]
 
 
 @pytest.mark.parametrize(
