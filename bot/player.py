@@ -7,10 +7,11 @@ import logging
 from collections.abc import AsyncGenerator
 
 from bot.attempts import Ignored, Made, Overtaken, Stall
+from bot.foresight import Foresight
 from bot.progress import Goal, Progress
 from bot.rate_limit import RateLimit
 from bot.variant_search import Solver as Solver
-from bot.variant_search import SpawnedTiles, ranked_directions
+from bot.variant_search import SpawnedTiles
 from game2048.direction import Direction
 from game2048.errors import PageError
 from game2048.wire.messages import DecisionMessage
@@ -70,7 +71,6 @@ class GamePlayer:
 
     def __init__(self, page: GamePage, solver: Solver, journal: GameJournal, goal: Goal) -> None:
         self._page = page
-        self._solver = solver
         self._journal = journal
         self._goal = goal
         self.record: GameRecord | None = None
@@ -84,6 +84,7 @@ class GamePlayer:
         self._rate = RateLimit(goal.moves_per_second)
         self._deviations: list[Deviation] = []
         self._spawned = SpawnedTiles()
+        self._foresight = Foresight(solver, page, self._spawned)
         self._stubborn: collections.Counter[Direction] = collections.Counter()
 
     async def play(self, reading: Reading) -> AsyncGenerator[Progress, None]:
@@ -111,6 +112,7 @@ class GamePlayer:
         self._note_rules(self._page.rules)
         self._stall.end()
         outcome: Outcome | None = None
+        self._foresight.begin()
         try:
             while (outcome := self._why_over()) is None:
                 attempt = await self._turn()
@@ -141,6 +143,7 @@ class GamePlayer:
             raise
         finally:
             self.record = self._finish(outcome or "interrupted")
+            await self._foresight.end()
 
     def _is_misread(self, made: Made) -> bool:
         """Return whether the boards before this move were probably read wrongly."""
@@ -185,7 +188,7 @@ class GamePlayer:
         reading = self._reading
         board = self._spawned.as_if_of_2(reading.board)
         slides = reading.slides if board is reading.board else board.slides()
-        ranking = await ranked_directions(self._solver, self._page, board, slides)
+        ranking = await self._foresight.ranking(board, slides)
         if not ranking.directions:
             return None
         self._decision = ranking.decision

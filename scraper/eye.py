@@ -18,6 +18,9 @@ from scraper.region import Region
 if TYPE_CHECKING:
     from playwright.async_api import Frame
 
+Foreseen = Callable[[TileFaces], None]
+"""Takes the board that a move will probably make, before the move is confirmed."""
+
 Explains = Callable[[tuple[str, ...]], bool]
 """Returns whether the rules explain these looks as the result of the move."""
 
@@ -35,6 +38,8 @@ class SightKind(enum.Enum):
     """The board slid as expected, and tiles spawned."""
     UNCHANGED = "unchanged"
     """Nothing happened after the key."""
+    FORESEEN = "foreseen"
+    """The move can be foreseen, but is not confirmed yet."""
     OTHER = "other"
     """The board came to rest in a state that was not expected."""
 
@@ -45,7 +50,8 @@ class Sighting(msgspec.Struct, frozen=True, rename="camel"):
     Attributes:
         outcome: how the wait ended.
         reading: what the reader returned, not checked yet.
-        early: the first board that would have been believed on a trusted page; see `Trust`.
+        early: the first board that would have been believed on a trusted page, see `Trust`; or the board
+            that is foreseen.
         at_key: the board at the moment when the key arrived.
         keys_seen: how many keys have reached the board's document.
         name: the name of the reader.
@@ -100,6 +106,7 @@ class SlideQuestion(msgspec.Struct, frozen=True, rename="camel"):
         idle: if nothing changes for this long, the page dropped the key.
         labels: the face values of the looks that are known.
         ranks: whether tiles show exponents: 3 for the tile 8.
+        foresee: whether to answer as soon as the move can be foreseen.
     """
 
     before: list[int]
@@ -113,6 +120,7 @@ class SlideQuestion(msgspec.Struct, frozen=True, rename="camel"):
     idle: int
     labels: dict[str, int] = {}
     ranks: bool = False
+    foresee: bool = False
 
 
 class DocumentGoneError(Exception):
@@ -146,13 +154,17 @@ class BoardEye(Protocol):
         """
         ...
 
-    async def await_slide(self, question: SlideQuestion, cap: int, explains: Explains) -> Sighting:
+    async def await_slide(
+        self, question: SlideQuestion, cap: int, explains: Explains, foreseen: Foreseen
+    ) -> Sighting:
         """Wait for the effect of a move, at most ``cap`` milliseconds.
 
         Args:
             question: which boards to expect.
             cap: the longest wait, in milliseconds.
             explains: returns whether the rules explain some looks; for boards without numbers.
+            foreseen: called with the board that the move will probably make, if the eye can tell before the
+                move is confirmed, and if the question asks for it.
 
         Raises:
             DocumentGoneError: the page has loaded again.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FloatRect, Frame, Page
@@ -11,6 +11,7 @@ from playwright.async_api import FloatRect, Frame, Page
 from game2048.board import Board
 from game2048.direction import Direction
 from game2048.errors import PageError
+from scraper.chromium.tab_setting import TabSetting
 from scraper.in_page.worlds import PageScripts
 from scraper.moves.confirmation import Confirmation
 from scraper.moves.mover import Mover
@@ -36,6 +37,7 @@ class LivePage:
         waits: how long to wait for what.
         site: the profile of the page's site; its board is tried first.
         question: the name of the event that asks for drawn texts; see `scraper.in_page.worlds`.
+        setting: how the tab may be driven.
     """
 
     def __init__(
@@ -45,10 +47,13 @@ class LivePage:
         waits: WaitTimes | None = None,
         site: SiteProfile | None = None,
         question: str = "",
+        setting: TabSetting | None = None,
     ) -> None:
         self._tab = page
         scripts = PageScripts(page, question)
-        self._parts = PageParts.of(page, scripts, readers, waits or WaitTimes(), site or SiteProfile())
+        self._parts = PageParts.of(
+            page, scripts, readers, waits or WaitTimes(), site or SiteProfile(), setting or TabSetting()
+        )
         self._mover = Mover(self._parts)
         self._restart = Restart(self._parts, self._mover)
         self._confirmation = Confirmation(self._parts, self._mover, self._restart)
@@ -107,10 +112,12 @@ class LivePage:
 
     async def region(self) -> Region | None:
         """Return where the board is in the window; ``None`` before it has been found."""
+        await self._parts.drawing.restore()
         return await self._parts.finder.region()
 
     async def picture(self) -> bytes | None:
         """Return a picture of the board as PNG; ``None`` if it cannot be taken."""
+        await self._parts.drawing.restore(for_picture=True)
         region = await self.region()
         if region is None:
             return None
@@ -135,6 +142,7 @@ class LivePage:
             )
         self._url = url
         with self._named():
+            await self._parts.drawing.restore()
             await self._restart.load(url)
             for selector in self._parts.site.buttons.start:
                 await self._parts.buttons.click(self._tab.locator(selector).first)
@@ -145,11 +153,13 @@ class LivePage:
     async def read(self) -> Reading:
         """Return the board, once it is at rest."""
         with self._named():
+            await self._parts.drawing.restore()
             return await self._mover.read()
 
     async def press(self, direction: Direction) -> None:
         """Make a move by the input method that works on this page; do not wait for its effect."""
         with self._named():
+            await self._parts.drawing.restore()
             await self._mover.press(direction)
 
     async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
@@ -166,9 +176,18 @@ class LivePage:
         with self._named():
             return await self._confirmation.move(before, direction)
 
+    def foresee(self, note: Callable[[Board], None] | None) -> None:
+        """Call a function with the likely board of each move before the move is confirmed.
+
+        Args:
+            note: the function; ``None`` to stop that.
+        """
+        self._mover.on_foreseen = note
+
     async def keep_going(self) -> Reading | None:
         """Continue the game after a win; return ``None`` if the page does not continue it."""
         with self._named():
+            await self._parts.drawing.restore()
             return await self._restart.keep_going()
 
     async def new_game(self, *, anew: bool = False) -> Reading:
@@ -181,6 +200,7 @@ class LivePage:
             PageError: neither starts a new game.
         """
         with self._named():
+            await self._parts.drawing.restore()
             return await self._restart.new_game(anew=anew)
 
     @contextlib.contextmanager

@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from game2048.errors import PageError
 from scraper.chromium.launch import VIEWPORT, BrowserOptions, open_context, open_contexts
+from scraper.chromium.tab_setting import TabSetting
 from scraper.in_page.worlds import own_world_script
 from scraper.live_page import LivePage
 from scraper.report import write_report
@@ -38,9 +39,8 @@ async def open_page(
         PageError: no browser is found, or it does not start.
     """
     options = options or BrowserOptions()
-    watched = not options.headless or options.cdp is not None
     async with open_context(options) as context:
-        page = await _tab_in(context, watched=watched, site=site)
+        page = await _tab_in(context, TabSetting.of(options), site=site)
         try:
             yield page
         except PageError as error:
@@ -65,7 +65,6 @@ async def open_tabs(
     Raises:
         PageError: no browser is found, or it does not start.
     """
-    watched = not options.headless or options.cdp is not None
     async with open_contexts(options) as new_context:
 
         @contextlib.asynccontextmanager
@@ -73,7 +72,7 @@ async def open_tabs(
             async with new_context() as context:
                 page = await context.new_page()
                 try:
-                    yield await _prepared(context, page, watched=watched, site=site)
+                    yield await _prepared(context, page, TabSetting.of(options), site=site)
                 finally:
                     with contextlib.suppress(PlaywrightError):
                         await page.close()
@@ -104,7 +103,7 @@ async def live_page(
         reduced_motion=None if watched else "reduce",
     )
     try:
-        yield await _tab_in(context, watched=watched, waits=waits, site=site)
+        yield await _tab_in(context, TabSetting(watched=watched), waits=waits, site=site)
     finally:
         with contextlib.suppress(PlaywrightError):
             await context.close()
@@ -112,23 +111,23 @@ async def live_page(
 
 async def _tab_in(
     context: BrowserContext,
+    setting: TabSetting,
     *,
-    watched: bool,
     waits: WaitTimes | None = None,
     site: SiteProfile | None = None,
 ) -> LivePage:
-    return await _prepared(context, await context.new_page(), watched=watched, waits=waits, site=site)
+    return await _prepared(context, await context.new_page(), setting, waits=waits, site=site)
 
 
 async def _prepared(
     context: BrowserContext,
     page: Page,
+    setting: TabSetting,
     *,
-    watched: bool,
     waits: WaitTimes | None = None,
     site: SiteProfile | None = None,
 ) -> LivePage:
-    if not watched:
+    if not setting.watched:
         # Drawing the animations takes longer than the rest of a move. Fast animations end sooner and still
         # send their events. The session must stay open for that.
         session = await context.new_cdp_session(page)
@@ -136,7 +135,7 @@ async def _prepared(
     context.on("page", _close_popup)
     script, question = own_world_script()
     await page.add_init_script(script)
-    return LivePage(page, waits=waits, site=site, question=question)
+    return LivePage(page, waits=waits, site=site, question=question, setting=setting)
 
 
 async def _close_popup(popup: Page) -> None:

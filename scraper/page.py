@@ -5,6 +5,7 @@ The player only knows `GamePage`; `scraper.live_page.LivePage` implements it wit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from game2048.board import Board
@@ -76,6 +77,16 @@ class GamePage(Protocol):
         Raises:
             RulesError: the direction does not change the board.
             MisreadError: what was read until now was no board of 2048.
+        """
+        ...
+
+    def foresee(self, note: Callable[[Board], None] | None) -> None:
+        """Call a function with the likely board of each move, as soon as the page shows enough of it.
+
+        The move is not confirmed yet, and may turn out otherwise.
+
+        Args:
+            note: the function; ``None`` to stop that.
         """
         ...
 

@@ -17,7 +17,15 @@ from playwright.async_api import Frame, Page
 from game2048.errors import PageError
 from scraper.chromium.driver_errors import first_line, page_lost, page_silent
 from scraper.detection.reader_list import ReaderList
-from scraper.eye import DocumentGoneError, Explains, SettleQuestion, Sighting, SlideQuestion
+from scraper.eye import (
+    DocumentGoneError,
+    Explains,
+    Foreseen,
+    SettleQuestion,
+    Sighting,
+    SightKind,
+    SlideQuestion,
+)
 from scraper.in_page.worlds import DocumentLostError, FrameScripts, PageScripts
 from scraper.readers.canvas import CanvasLattice
 from scraper.region import Region, place_in_window
@@ -100,18 +108,29 @@ class ScriptEye:
         """Wait for the board to come to rest; see `BoardEye`."""
         return await self._ask("awaitSettled", question, cap)
 
-    async def await_slide(self, question: SlideQuestion, cap: int, explains: Explains) -> Sighting:
+    async def await_slide(
+        self, question: SlideQuestion, cap: int, explains: Explains, foreseen: Foreseen
+    ) -> Sighting:
         """Wait for the effect of a move; see `BoardEye`."""
-        return await self._ask("awaitSlide", question, cap)
+        sighting = await self._ask("awaitSlide", question, cap)
+        if sighting.outcome is not SightKind.FORESEEN:
+            return sighting
+        if sighting.early is not None:
+            foreseen(sighting.early)
+        return await self._ask("awaitOutcome", None, cap)
 
-    async def _ask(self, method: str, question: SettleQuestion | SlideQuestion, cap: int) -> Sighting:
+    async def _ask(self, method: str, question: SettleQuestion | SlideQuestion | None, cap: int) -> Sighting:
         board = self._board
         if board is None:
             raise DocumentGoneError
-        request = msgspec.to_builtins(question) | {"cap": cap, "keys": self._keys_seen}
+        requests = (
+            []
+            if question is None
+            else [msgspec.to_builtins(question) | {"cap": cap, "keys": self._keys_seen}]
+        )
         try:
             async with asyncio.timeout((cap + self._waits.answer) / 1000):
-                sighting: Sighting = await board.call(method, request, into=Sighting)
+                sighting: Sighting = await board.call(method, *requests, into=Sighting)
         except TimeoutError as error:
             raise page_silent(self._page.url) from error
         except PlaywrightError as error:

@@ -18,6 +18,7 @@ export {
   attachTo,
   attachToCanvas,
   awaitChange,
+  awaitOutcome,
   awaitSettled,
   awaitSlide,
   look,
@@ -25,4 +26,4 @@ export {
   skip,
 } from "./probe.js";
 export { outlineOf } from "./report_outline.js";
-export { awaitFrames, scrolling } from "./window.js";
+export { awaitFrames, metrics, scrolling } from "./window.js";

@@ -194,6 +194,7 @@ const isFresh = (reading) => {
 const report = (outcome, reading, early = null) => {
   // If the board follows the rules, an extra number is a text that floats over it.
   if (reading && (outcome === "slid" || outcome === "unchanged")) reading.odd = [];
+  if (reading) reading.tiles = undefined; // nobody outside needs them
   return { outcome, reading, early, atKey, keysSeen, name };
 };
 
@@ -226,19 +227,30 @@ export const awaitSettled = ({ quiet, cap, fresh, unblocked, labels, ranks }) =>
   );
 };
 
+/** @type {Promise<Report> | null} the outcome of the last move, while its board is only foreseen */
+let awaited = null;
+
 /**
  * Resolve when a key has led from `before` to one of `afters` plus the spawned tile: at once if `trusting` and the
  * reading is sure, else after `quiet` ms of rest.
  *
  * @param {SlideRequest} request
  * @returns {Promise<Report>} "slid"; "unchanged" after `idle` ms without a change; "other" if another board came to
- *   rest (for `quietOther` ms, at most `cap`); "gone"
+ *   rest (for `quietOther` ms, at most `cap`); "gone". With `foresee` perhaps "foreseen" before that, with the board
+ *   that the move will probably make.
  */
 export const awaitSlide = (request) => {
   reader?.learn?.(request.labels, request.ranks);
   const wait = new SlideWait(request);
-  return watch((clock) => wait.check(clock), { roots, byFrames });
+  const outcome = watch((clock) => wait.check(clock), { roots, byFrames });
+  if (!request.foresee) return outcome;
+  awaited = outcome;
+  outcome.catch(() => {}); // it may fail before anybody asks for it
+  return Promise.race([outcome, wait.foreseen]);
 };
+
+/** Resolve with the outcome of the last move, after its board was foreseen. */
+export const awaitOutcome = () => awaited;
 
 /**
  * @typedef {object} Clock
@@ -255,6 +267,12 @@ class SlideWait {
     this.change = new Change(request.score !== null);
     /** @type {number[] | null} */
     this.early = null;
+    /** @type {(report: Report) => void} */
+    this.tell = () => {};
+    /** @type {Promise<Report>} */
+    this.foreseen = new Promise((resolve) => {
+      this.tell = resolve;
+    });
   }
 
   get isLate() {
@@ -279,9 +297,56 @@ class SlideWait {
     const reading = /** @type {Reader} */ (/** @type {unknown} */ (reader)).read();
     this.change.note(reading, clock);
     const spawns = this.spawns(reading);
+    const result = this.judge(reading, spawns, clock);
+    if (result === undefined && this.request.foresee && this.isPressed) this.foresee(reading, spawns);
+    return result;
+  }
+
+  /**
+   * @param {RawReading} reading
+   * @param {number} spawns
+   * @param {Clock} clock
+   */
+  judge(reading, spawns, clock) {
     if (spawns >= 0) return this.slid(reading, spawns, clock);
     if (areSame(this.request.before, reading.cells)) return this.unchanged(reading, clock);
     return this.other(reading, clock);
+  }
+
+  /**
+   * Tell the board that the move will probably make, if the page shows enough of it.
+   *
+   * @param {RawReading} reading
+   * @param {number} spawns
+   */
+  foresee(reading, spawns) {
+    const isShown = spawns > 0 && (reading.sure || !reading.tiles);
+    const cells = isShown ? reading.cells : reading.tiles ? this.behind(reading.tiles) : null;
+    if (cells?.every((value) => value >= 0)) this.tell(report("foreseen", null, cells));
+  }
+
+  /**
+   * Return the board that is about to appear, if the page still shows all tiles from before the move at their old
+   * places, and above them the merged tiles and the spawned one. The original page does so in the frame after a key.
+   *
+   * @param {[number, number][]} tiles
+   */
+  behind(tiles) {
+    const { before, afters, spawn } = this.request;
+    const rest = new Map(before.flatMap((value, cell) => (value ? [[cell, value]] : [])));
+    const added = tiles.filter(([cell, value]) => {
+      const isOld = rest.get(cell) === value;
+      if (isOld) rest.delete(cell);
+      return !isOld;
+    });
+    if (rest.size || !areSame(atKey, before)) return null;
+    for (const after of afters) {
+      const cells = [...after];
+      for (const [cell, value] of added) if (cells[cell] === 0) cells[cell] = value;
+      const isShown = added.every(([cell, value]) => cells[cell] === value);
+      if (isShown && spawnsOn(cells, after, spawn ?? STANDARD) > 0) return cells;
+    }
+    return null;
   }
 
   /** @param {RawReading} reading */

@@ -21,6 +21,8 @@ export interface RawReading {
   onTheWay?: string;
   /** True while two equal tiles lie in one cell; the merged tile may appear later. */
   merging?: boolean;
+  /** All tiles shown, each by its cell and its value, where a cell may hold several. */
+  tiles?: [number, number][];
   /** A key for the look of each cell, where values are learned. */
   looks?: string[] | null;
   /** True if the page shows another board of the same size, so that this may be the wrong one. */
@@ -241,13 +243,15 @@ export interface SlideRequest {
   idle: number;
   quietOther: number;
   cap: number;
+  /** Whether to answer as soon as the move can be foreseen; `awaitOutcome` waits on from there. */
+  foresee?: boolean;
   labels?: Record<string, number>;
   ranks?: boolean;
 }
 
 /** What the waits resolve to. */
 export interface Report {
-  outcome: "settled" | "moving" | "gone" | "slid" | "unchanged" | "other";
+  outcome: "settled" | "moving" | "gone" | "slid" | "unchanged" | "other" | "foreseen";
   reading: RawReading | null;
   /** The first board that would have been accepted in trust. */
   early: number[] | null;

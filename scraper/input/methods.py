@@ -43,6 +43,14 @@ BUTTONS = {
     Direction.DOWN: r"^\W*(down|move down|[↓⬇▼▽⇩🔽]\ufe0f?)\W*$|(^|[^a-z])down([^a-z]|$)",
     Direction.LEFT: r"^\W*(left|move left|[←⬅◀◁⇦◄]\ufe0f?)\W*$|(^|[^a-z])left([^a-z]|$)",
 }
+KEY_CODES = {Direction.UP: 38, Direction.RIGHT: 39, Direction.DOWN: 40, Direction.LEFT: 37}
+KEY_EVENTS = {
+    direction: [
+        {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": KEY_CODES[direction]}
+        for kind in ("rawKeyDown", "keyUp")
+    ]
+    for direction, key in ARROWS.items()
+}
 HOLD_S = 0.06
 """The shortest hold of a key, for pages that poll the keys."""
 HOLD_FRAMES, HOLD_AT_MOST_MS = 2, 1000
@@ -92,6 +100,7 @@ class PageInput:
         obstacles: clicks away what covers the game.
         region: returns where the board is.
         only: the names of the methods to use, from a site profile; ``None`` for all.
+        slow_mo: leave the keys to the browser driver, which waits before each action.
     """
 
     def __init__(
@@ -101,11 +110,14 @@ class PageInput:
         obstacles: Obstacles,
         region: Callable[[], Awaitable[Region | None]],
         only: tuple[str, ...] | None = None,
+        *,
+        slow_mo: bool = False,
     ) -> None:
         self._page = page
         self._scripts = scripts
         self._obstacles = obstacles
         self._region = region
+        self._slow_mo = slow_mo
         self._session: CDPSession | None = None
         self._proven: InputMethod | None = None
         acts: list[tuple[Callable[[Direction], Awaitable[bool]], frozenset[str]]] = [
@@ -238,7 +250,14 @@ class PageInput:
     # -- the methods --------------------------------------------------------------------------------------
 
     async def _arrows(self, direction: Direction) -> bool:
-        await self._page.keyboard.press(ARROWS[direction])
+        if self._slow_mo:
+            await self._page.keyboard.press(ARROWS[direction])
+            return True
+        session = await self._cdp()
+        # Without a wait between them; the browser keeps their order.
+        await asyncio.gather(
+            *(session.send("Input.dispatchKeyEvent", event) for event in KEY_EVENTS[direction])
+        )
         return True
 
     async def _held_arrows(self, direction: Direction) -> bool:

@@ -45,7 +45,9 @@ class Judge:
         self._offences = 0.0
         self.has_slid = False
 
-    def question(self, before: Reading, ply: Ply, waits: WaitTimes, idle: int) -> SlideQuestion:
+    def question(
+        self, before: Reading, ply: Ply, waits: WaitTimes, idle: int, *, foresee: bool
+    ) -> SlideQuestion:
         """Return the question about a move for the board's eye.
 
         Args:
@@ -53,6 +55,7 @@ class Judge:
             ply: the move from that reading.
             waits: how long to wait for what.
             idle: milliseconds; if nothing changes for this long, the page dropped the key.
+            foresee: whether somebody wants to know the likely board early.
         """
         expects_score = before.score is not None and self.scores_by_rules
         scale = self._values.scale
@@ -72,7 +75,13 @@ class Judge:
             idle=idle,
             labels=self._values.labels,
             ranks=self._values.ranks,
+            foresee=foresee,
         )
+
+    def foreseen(self, cells: list[int], ply: Ply) -> Board | None:
+        """Return the board of these face values if it follows from the move by the rules of 2048."""
+        board = board_like(ply.before, cells, self._values.scale)
+        return board if board is not None and is_slide_with_spawn(ply, board) else None
 
     def shown(self, reading: Reading) -> Reading:
         """Return the reading without its score, if that number has turned out to be something else."""

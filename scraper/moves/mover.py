@@ -7,7 +7,7 @@ import collections
 import functools
 import logging
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 from playwright.async_api import Error as PlaywrightError
@@ -20,6 +20,7 @@ from scraper.eye import DocumentGoneError, SettleQuestion, Sighting, SightKind
 from scraper.moves.explain import OFFENCES
 from scraper.moves.outcome import Cause, MoveOutcome, Slid, Unchanged, Unexplained
 from scraper.moves.parts import PageParts
+from scraper.readers import PIXELS
 from scraper.reading import MisreadError, NoBoardError, Ply, Reading, Status, UnreadableError
 
 logger = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ class Mover:
     Attributes:
         history: the last moves, for a report.
         reader: the name of the reader that saw the board last; ``None`` before the first reading.
+        on_foreseen: called with the likely board of a move before the move is confirmed.
     """
 
     def __init__(self, parts: PageParts) -> None:
@@ -50,6 +52,7 @@ class Mover:
         self._input = parts.input
         self._values = parts.values
         self._judge = parts.judge
+        self.on_foreseen: Callable[[Board], None] | None = None
         self.history: collections.deque[dict[str, object]] = collections.deque(maxlen=HISTORY)
         self.forget()
 
@@ -131,10 +134,15 @@ class Mover:
             if self._input.proven is not None:
                 self._input.give_up()  # the tries so far were for another move
             self._attempt = before.board, direction
+        drawing = self._parts.drawing
+        await (drawing.shrink() if self._needs_no_drawing(before) else drawing.restore())
         try:
             sighting = await self._asked(before, ply)
         except DocumentGoneError:
+            await drawing.restore()
             return await self._loaded_anew(ply)
+        if sighting.outcome is not SightKind.SLID:
+            await drawing.restore()  # what follows may click, or take pictures
         outcome = await self._outcome(sighting, before, ply)
         took = time.monotonic() - self._began
         self.history.append(_noted(before, direction, outcome, took))
@@ -143,10 +151,16 @@ class Mover:
         self._slowest = max(self._slowest * 0.9, took)
         return await self._held_to_rules(outcome)
 
+    def _needs_no_drawing(self, before: Reading) -> bool:
+        """Return whether the next try needs neither the mouse nor pictures of the window."""
+        is_proven = self._input.proven is not None and self._input.moves >= QUICK_MOVES
+        return is_proven and self._input.fresh and self._input.at_once and before.reader != PIXELS.name
+
     async def _asked(self, before: Reading, ply: Ply) -> Sighting:
         """Make a move by the next input method, and ask the eye for its effect."""
         idle = self._idle(weak=before.traits.weak)
-        question = self._judge.question(before, ply, self._waits, idle)
+        foresee = self.on_foreseen is not None
+        question = self._judge.question(before, ply, self._waits, idle, foresee=foresee)
         eye = await self._parts.finder.eye()
         await self._in_time(self._input.prepare())
         self._began = time.monotonic()
@@ -155,7 +169,14 @@ class Mover:
             await act
             act = None
         explains = functools.partial(self._values.explains, ply.direction)
-        return await while_waiting(eye.await_slide(question, self._waits.cap, explains), act)
+        foreseen = functools.partial(self._foreseen, ply)
+        return await while_waiting(eye.await_slide(question, self._waits.cap, explains, foreseen), act)
+
+    def _foreseen(self, ply: Ply, cells: list[int]) -> None:
+        """Pass on the board that a move will probably make, if the rules explain it."""
+        board = self._judge.foreseen(cells, ply)
+        if board is not None and self.on_foreseen is not None:
+            self.on_foreseen(board)
 
     async def _loaded_anew(self, ply: Ply) -> MoveOutcome:
         """Return the outcome of a move after which the page has loaded again."""

