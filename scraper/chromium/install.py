@@ -16,6 +16,8 @@ from scraper.chromium.launch import HOW_TO_INSTALL, BrowserOptions, check_browse
 DOWNLOAD_TIMEOUT_S = 600
 CONNECT_TIMEOUT_MS = 10_000
 APT_TIMEOUT_S = 600
+APT_PACKAGES = ("chromium", "libatomic1")
+"""The browser, and a library that Playwright's Node.js needs and small systems lack."""
 OS_RELEASE = Path("/etc/os-release")
 
 
@@ -34,7 +36,7 @@ def install_browser(options: BrowserOptions, say: Callable[[str], None]) -> str:
     """
     attempts: list[tuple[str, Callable[[], str | None]]] = [
         ("Playwright's own download of Chromium", _download),
-        ("apt-get install chromium", _install_with_apt),
+        (f"apt-get install {' '.join(APT_PACKAGES)}", _install_with_apt),
     ]
     try:
         return _check(options)
@@ -73,10 +75,10 @@ def _install_with_apt() -> str | None:
     if apt is None or not _is_debian():
         return "only on Debian and systems based on it"
     if os.geteuid() != 0:
-        return "only as root: run 'apt-get install chromium' as root yourself"
+        return f"only as root: run 'apt-get install {' '.join(APT_PACKAGES)}' as root yourself"
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     return _run([apt, "-q", "update"], APT_TIMEOUT_S, environment) or _run(
-        [apt, "-q", "install", "-y", "chromium"], APT_TIMEOUT_S, environment
+        [apt, "-q", "install", "-y", *APT_PACKAGES], APT_TIMEOUT_S, environment
     )
 
 

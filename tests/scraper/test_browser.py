@@ -136,7 +136,7 @@ def test_where_nothing_can_be_installed_every_attempt_is_told(
     with pytest.raises(PageError, match="no browser could be installed: install Chromium"):
         install.install_browser(BrowserOptions(), said.append)
     assert [line for line in said if "download" in line][-1].endswith("not done within 600 s")
-    assert said[-1] == "apt-get install chromium: E: Unable to fetch some archives"
+    assert said[-1] == "apt-get install chromium libatomic1: E: Unable to fetch some archives"
 
 
 def test_apt_is_only_run_as_root_on_debian(
@@ -245,3 +245,30 @@ async def test_the_browser_gets_one_list_of_disabled_features_after_playwrights(
         assert {"HttpsUpgrades", "PaintHolding", "WebUIOmniboxPopup"} <= set(
             given[-1].partition("=")[2].split(",")
         )
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (
+            "#!/bin/sh\necho 'node: libatomic.so.1: no such file' >&2\nexit 127\n",
+            "node: libatomic.so.1: no such",
+        ),
+        (None, "No such file or directory"),
+    ],
+)
+def test_a_driver_that_does_not_start_is_told(script: str | None, reason: str, tmp_path: Path) -> None:
+    node = tmp_path / "node" if script is None else executable(tmp_path / "node", script)
+    probed = subprocess.run(
+        [sys.executable, "-m", "bot.cli.main", "probe", "http://127.0.0.1:1/"],
+        env={**os.environ, "PLAYWRIGHT_NODEJS_PATH": str(node)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    *before, last = probed.stderr.splitlines()
+    assert last.startswith("error: Playwright's driver, a Node.js program, does not start: ")
+    assert reason in last
+    assert "'apt-get install libatomic1'" in last
+    assert before == ([] if script is None else ["node: libatomic.so.1: no such file"])  # its own words
+    assert probed.returncode == 1
