@@ -321,7 +321,8 @@ class SlideWait {
    */
   foresee(reading, spawns) {
     const isShown = spawns > 0 && (reading.sure || !reading.tiles);
-    const cells = isShown ? reading.cells : reading.tiles ? this.behind(reading.tiles) : null;
+    // The tiles' old places may obey the rules too, so they are the first explanation.
+    const cells = (reading.tiles && this.behind(reading.tiles)) ?? (isShown ? reading.cells : null);
     if (cells?.every((value) => value >= 0)) this.tell(report("foreseen", null, cells));
   }
 
@@ -341,8 +342,11 @@ class SlideWait {
     });
     if (rest.size || !areSame(atKey, before)) return null;
     for (const after of afters) {
+      const spawned = added.filter(([cell]) => after[cell] === 0);
+      if (spawned.length !== 1) continue; // two equal tiles are what a merge before has left there
       const cells = [...after];
-      for (const [cell, value] of added) if (cells[cell] === 0) cells[cell] = value;
+      const [[place, tile]] = spawned;
+      cells[place] = tile;
       const isShown = added.every(([cell, value]) => cells[cell] === value);
       if (isShown && spawnsOn(cells, after, spawn ?? STANDARD) > 0) return cells;
     }
