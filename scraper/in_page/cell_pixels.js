@@ -1,6 +1,6 @@
 // Reads small pictures of the cells of a board on canvases, in the frame in which they are drawn.
 
-/** @import { CanvasCells, CellsRequest } from "./types.js" */
+/** @import { CanvasCells, CanvasStill, CellsRequest, StillRequest } from "./types.js" */
 
 import { asText } from "./base64.js";
 import { canvasCalled, pictureBox, shownCanvases } from "./canvases.js";
@@ -13,6 +13,11 @@ const FINE = 4;
 
 /** How long after a question or a key each frame of a canvas that forgets its picture (WebGL) is read. */
 const FOLLOWED_MS = 1000;
+/** The mean difference of a cell that has changed, in grey levels: of all its pixels, or of the most different ones. */
+const MEAN_OFF = 1.05;
+const MARKED_OFF = 4.9;
+/** The share of the most different pixels. */
+const MARKED = 0.1;
 const INPUTS = ["keydown", "keyup", "pointerup", "touchend"];
 
 /** @type {CanvasRenderingContext2D | null} */
@@ -151,6 +156,36 @@ const readFrame = (canvas, request) => {
   }
 };
 
+/**
+ * Return whether a cell differs between two frames; see `difference` in Python.
+ *
+ * @param {Uint8Array} one
+ * @param {Uint8Array} other
+ * @param {CellsRequest} request
+ */
+const differ = (one, other, { side }) => {
+  if (one.length !== other.length) return true;
+  const count = side * side;
+  const offs = new Uint16Array(count);
+  for (let cell = 0; cell < one.length; cell += 3 * count) {
+    let sum = 0;
+    for (let pixel = 0, at = cell; pixel < count; pixel += 1, at += 3) {
+      const off =
+        Math.abs(one[at] - other[at]) +
+        Math.abs(one[at + 1] - other[at + 1]) +
+        Math.abs(one[at + 2] - other[at + 2]);
+      offs[pixel] = off;
+      sum += off;
+    }
+    if (sum === 0) continue;
+    if (sum >= 3 * count * MEAN_OFF) return true;
+    let marked = 0;
+    for (const off of offs.sort().subarray(count - Math.floor(count * MARKED))) marked += off;
+    if (marked >= 3 * Math.floor(count * MARKED) * MARKED_OFF) return true;
+  }
+  return false;
+};
+
 const follow = () => {
   followedUntil = performance.now() + FOLLOWED_MS;
   if (followed && !isFollowing) followFrame(followed);
@@ -168,6 +203,31 @@ const followFrame = (request) => {
 };
 
 /**
+ * Begin to follow the drawing, and return the canvas; null if it has gone.
+ *
+ * @param {CellsRequest} request
+ */
+const begun = (request) => {
+  const canvas = canvasCalled(request.canvas);
+  if (!canvas?.isConnected) return null;
+  // A second call with the same function adds no second listener.
+  for (const type of INPUTS) window.addEventListener(type, follow, { capture: true, passive: true });
+  return canvas;
+};
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {CellsRequest} request
+ * @param {boolean} closed
+ * @returns {CanvasCells}
+ */
+const answerOf = (canvas, request, closed) => {
+  const { width, height } = canvas.getBoundingClientRect();
+  const cells = closed || last.key !== JSON.stringify(request) ? null : asText(last.cells);
+  return { cells, closed, width, height };
+};
+
+/**
  * Resolve in the next frame with the cells of a board. There are no cells if the canvas shows pictures of other sites,
  * or if the page has drawn nothing since the first request.
  *
@@ -176,18 +236,96 @@ const followFrame = (request) => {
  */
 export const canvasCells = (request) =>
   new Promise((resolve) => {
-    const canvas = canvasCalled(request.canvas);
-    if (!canvas?.isConnected) {
+    const canvas = begun(request);
+    if (!canvas) {
       resolve({ cells: null, closed: false, width: 0, height: 0 });
       return;
     }
-    // A second call with the same function adds no second listener.
-    for (const type of INPUTS) window.addEventListener(type, follow, { capture: true, passive: true });
     afterDrawing(canvas, () => {
       const closed = !readFrame(canvas, request);
       follow();
-      const { width, height } = canvas.getBoundingClientRect();
-      const cells = last.key === JSON.stringify(request) ? asText(last.cells) : null;
-      resolve({ cells: closed ? null : cells, closed, width, height });
+      resolve(answerOf(canvas, request, closed));
     });
+  });
+
+/** How long the cells have looked the same, over all questions; see `canvasStill`. */
+const rest = {
+  key: "",
+  cells: new Uint8Array(),
+  /** The cells at the end of the last wait with a result. */
+  old: new Uint8Array(),
+  since: 0,
+  frames: 0,
+};
+
+/**
+ * Note a frame; return whether its cells differ from those of the frame before.
+ *
+ * @param {CellsRequest} request
+ */
+const noteFrame = (request) => {
+  const { key, cells } = last;
+  const isNew = key !== rest.key || differ(rest.cells, cells, request);
+  if (isNew) {
+    rest.since = performance.now();
+    rest.frames = 0;
+  }
+  rest.key = key;
+  rest.cells = cells;
+  rest.frames += 1;
+  return isNew;
+};
+
+/**
+ * Resolve when the cells of a board have looked the same for a number of frames and milliseconds, after they have
+ * changed since the end of the last wait. Without such a change the other number of frames and milliseconds counts. The
+ * first wait of a question counts from its beginning.
+ *
+ * @param {CellsRequest} request
+ * @param {StillRequest} wanted
+ * @returns {Promise<CanvasStill>}
+ */
+export const canvasStill = (request, { isFirst, frames, ms, idleFrames, idleMs, longest }) =>
+  new Promise((resolve) => {
+    const canvas = begun(request);
+    const gone = { cells: null, closed: false, width: 0, height: 0, frames: 0, ms: 0, changing: 0 };
+    if (!canvas) {
+      resolve(gone);
+      return;
+    }
+    const began = performance.now();
+    if (isFirst) {
+      rest.since = began;
+      rest.frames = 0;
+    }
+    let seen = 0;
+    let firstChange = 0;
+    let lastChange = 0;
+    const look = () => {
+      if (!canvas.isConnected) {
+        resolve(gone);
+        return;
+      }
+      const closed = !readFrame(canvas, request);
+      follow();
+      const now = performance.now();
+      seen += 1;
+      if (last.key && noteFrame(request)) {
+        firstChange ||= seen;
+        lastChange = seen;
+      }
+      const still = now - rest.since;
+      const hasChanged = rest.old.length !== rest.cells.length || differ(rest.old, rest.cells, request);
+      const isStill = hasChanged
+        ? rest.frames >= frames && still >= ms
+        : rest.frames >= idleFrames && still >= idleMs;
+      if (!closed && !isStill && now - began < longest) {
+        afterDrawing(canvas, look);
+        return;
+      }
+      if (isStill) rest.old = rest.cells;
+      const changing = firstChange ? lastChange - firstChange + 1 : 0;
+      resolve({ ...answerOf(canvas, request, closed), frames: rest.frames, ms: still, changing });
+    };
+    afterDrawing(canvas, look);
   });

@@ -2,7 +2,7 @@
 
 export { directionButtons, isButtonAt } from "./buttons.js";
 export { askBy, canvasPlace, canvasPlaces, drawsNumbers } from "./canvases.js";
-export { canvasCells } from "./cell_pixels.js";
+export { canvasCells, canvasStill } from "./cell_pixels.js";
 export { numberShapes } from "./number_shapes.js";
 export {
   choose,

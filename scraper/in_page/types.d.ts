@@ -97,6 +97,24 @@ export interface CanvasCells {
   height: number;
 }
 
+/** For how long the cells must look the same after a change, or without one; the longest wait in milliseconds. */
+export interface StillRequest {
+  isFirst: boolean;
+  frames: number;
+  ms: number;
+  idleFrames: number;
+  idleMs: number;
+  longest: number;
+}
+
+export interface CanvasStill extends CanvasCells {
+  /** In how many frames in a row, and for how many milliseconds, the cells have looked the same. */
+  frames: number;
+  ms: number;
+  /** The number of frames from the first change to the last. */
+  changing: number;
+}
+
 /** How a number looks in a font of the page: its ink, fitted into a square, in base64. */
 export interface NumberShape {
   number: number;

@@ -14,7 +14,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from playwright.async_api import CDPSession, Frame, Page
@@ -27,7 +27,7 @@ from scraper.eye import Explains, Foreseen, SettleQuestion, Sighting, SightKind,
 from scraper.in_page.worlds import PageScripts
 from scraper.readers import PIXELS
 from scraper.readers.appearances import GROUND, LookBook
-from scraper.readers.stillness import Stillness
+from scraper.readers.stillness import STILL_FOR_S, STILL_FRAMES, Stillness
 from scraper.region import Region, place_in_window
 from scraper.wait_times import WaitTimes
 
@@ -42,10 +42,10 @@ _Window = tuple[float, float, float, float]
 LEAST_CANVAS = 100
 CROP = 16
 """Pixels across the picture of a cell, which is compared with the looks."""
-TRUSTED_S = 0.04
-"""The same time on a trusted page: two steps of a timer."""
-TRUSTED_FRAMES = 2
-"""The same number of pictures on a trusted page."""
+TRUSTED_S, TRUSTED_FRAMES = 0.016, 2
+"""How long and in how many frames the cells must look the same before the page is asked what they show."""
+MOST_CHANGING = 60
+"""After this many frames of changes without rest, frames are compared without the grounds of the cells."""
 SPREAD = 0.4
 """If cells of one look differ by more, they may be empty cells with a drawing behind them."""
 SAMES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
@@ -71,6 +71,28 @@ class _Cells(msgspec.Struct, frozen=True):
     closed: bool
     width: float
     height: float
+
+
+class _StillCells(_Cells, frozen=True):
+    """The page's answer with cells at rest; see ``canvasStill``."""
+
+    frames: int
+    ms: float
+    changing: int
+
+
+class _StillRequest(msgspec.Struct, frozen=True, rename="camel"):
+    """For how long the cells must look the same after a change, or without one; times in milliseconds."""
+
+    is_first: bool
+    frames: int
+    ms: float
+    idle_frames: int
+    idle_ms: float
+    longest: float
+
+
+_Answer = TypeVar("_Answer", bound=_Cells)
 
 
 class CanvasLattice(msgspec.Struct, frozen=True, rename="camel"):
@@ -134,6 +156,8 @@ class CanvasEye:
         """The looks of the last sighting."""
         self._spread = 0.0
         """How much cells of one look differed then."""
+        self._is_restless = False
+        """Whether the cells never look the same in two frames; then only Python sees the tiles at rest."""
         self._frame: Frame = page.main_frame
         self._found = False
         self._keeps_cells = False
@@ -363,8 +387,10 @@ class CanvasEye:
         began = time.monotonic()
         watch = Stillness()
         early: list[int] | None = None
+        idle_frames, idle_ms = STILL_FRAMES, float(question.idle)
         while True:
-            watch.see(await self._cells())
+            left = cap - 1000 * (time.monotonic() - began)
+            await self._watch(watch, idle_frames, idle_ms, max(0.0, left))
             late = time.monotonic() - began > cap / 1000
             if not watch.is_still_for(TRUSTED_S, TRUSTED_FRAMES) and not late:
                 continue
@@ -378,6 +404,12 @@ class CanvasEye:
                     return await self._sighting(SightKind.OTHER, watch.crops, learn=True)
                 self._longest = max(self._longest, watch.changing)
                 return await self._sighting(SightKind.SLID, watch.crops, learn=True, early=early)
+            if is_explained:
+                idle_frames, idle_ms = STILL_FRAMES, 1000 * STILL_FOR_S
+            elif is_same:
+                idle_frames, idle_ms = STILL_FRAMES, float(question.idle)
+            else:
+                idle_frames, idle_ms = max(STILL_FRAMES, self._longest), float(question.quiet_other)
             if not watch.is_still and not late:
                 continue
             if is_same:
@@ -385,6 +417,29 @@ class CanvasEye:
                     return await self._sighting(SightKind.UNCHANGED, watch.crops, learn=False)
             elif not is_explained and (watch.outlasts(question.quiet_other / 1000, self._longest) or late):
                 return await self._sighting(SightKind.OTHER, watch.crops, learn=True)
+
+    async def _watch(self, watch: Stillness, idle_frames: int, idle_ms: float, longest: float) -> None:
+        """Watch the next frames until the cells look the same, inside the page if possible.
+
+        Args:
+            watch: takes in what was seen.
+            idle_frames: in how many frames the cells must look the same if they do not change.
+            idle_ms: the same for milliseconds.
+            longest: the longest wait in milliseconds.
+        """
+        if self._is_restless or self._is_closed or self._from_window:
+            watch.see(await self._cells())
+            return
+        wanted = _StillRequest(
+            watch.crops is None, TRUSTED_FRAMES, 1000 * TRUSTED_S, idle_frames, idle_ms, longest
+        )
+        answer = await self._ask_cells("canvasStill", CROP, wanted, into=_StillCells)
+        if answer is None:
+            watch.see(await self._cells())
+            return
+        crops, said = answer
+        self._is_restless = said.changing >= MOST_CHANGING
+        watch.take(self._without_ground(crops), said.ms / 1000, said.frames, said.changing)
 
     def _doubts(self, crops: Crops) -> bool:
         assert self._gallery is not None
@@ -475,6 +530,13 @@ class CanvasEye:
 
     async def _drawn(self, side: int = CROP) -> Crops | None:
         """Read the cells inside the page, after it has drawn its next frame; ``None`` if that fails."""
+        answer = await self._ask_cells("canvasCells", side, into=_Cells)
+        return None if answer is None else answer[0]
+
+    async def _ask_cells(
+        self, method: str, side: int, *more: object, into: type[_Answer]
+    ) -> tuple[Crops, _Answer] | None:
+        """Ask the page for the cells; return them with the whole answer, or ``None`` if there are none."""
         from scraper.readers.canvas_appearances import unpacked
 
         lattice, found, canvas = self.lattice, self._lattice, self._canvas
@@ -486,14 +548,14 @@ class CanvasEye:
             height=found.inner_height,
             side=side,
         )
-        answer = await self._scripts.call(self._frame, "canvasCells", request, into=_Cells)
+        answer = await self._scripts.call(self._frame, method, request, *more, into=into)
         if not _is_sized_as(answer, canvas):
             await self._find_anew()
             return None
         self._is_closed = answer.closed
         if answer.cells is None:
             return None
-        return unpacked(answer.cells, found.rows * found.columns, side)
+        return unpacked(answer.cells, found.rows * found.columns, side), answer
 
     async def _find_anew(self) -> None:
         """Find the cells again, because the canvas has changed its size."""

@@ -46,6 +46,19 @@ class Stillness:
         """Return whether nothing has changed for this time and for this number of pictures."""
         return self.is_still_for(seconds, max(STILL_FRAMES, frames))
 
+    def take(self, crops: Crops, still_for: float, frames: int, changing: int) -> None:
+        """Take in what the page has watched by itself.
+
+        Args:
+            crops: the last picture of the cells.
+            still_for: for how many seconds they have looked the same.
+            frames: in how many frames in a row.
+            changing: the number of frames from the first change to the last.
+        """
+        self.crops = crops
+        self.still_for, self.frames = still_for, frames
+        self.changing = max(self.changing, changing)
+
     def see(self, crops: Crops) -> None:
         """Take in the next picture of the cells."""
         from scraper.readers.canvas_appearances import STILL, difference
