@@ -91,9 +91,9 @@ async def rate_of(game: LivePage, url: str, moves: int) -> float:
     rng = random.Random(5)
     made, began = 0, time.perf_counter()
     while made < moves:
-        if reading.status is Status.OVER or not reading.legal:
+        if reading.status is Status.OVER or not reading.board.legal_directions():
             reading = await game.new_game()
-        outcome = await game.move(reading, rng.choice(reading.legal))
+        outcome = await game.move(reading, rng.choice(reading.board.legal_directions()))
         reading = outcome.reading
         made += not isinstance(outcome, Unchanged)
     return made / (time.perf_counter() - began)

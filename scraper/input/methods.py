@@ -22,6 +22,7 @@ from game2048.direction import Direction
 from scraper.detection.button_texts import CONSENT, KEEP_GOING, START
 from scraper.detection.obstacles import Obstacles
 from scraper.in_page.worlds import PageScripts
+from scraper.input.hold import KeyHold
 from scraper.input.listeners import ANYHOW, KEYS, MOUSE, TOUCH, heard_by
 from scraper.input.pace import KeyPace
 from scraper.region import Region, place_in_window
@@ -51,10 +52,10 @@ KEY_EVENTS = {
     ]
     for direction, key in ARROWS.items()
 }
-HOLD_S = 0.06
-"""The shortest hold of a key, for pages that poll the keys."""
-HOLD_FRAMES, HOLD_AT_MOST_MS = 2, 1000
-"""The frames of the page that must begin during the hold, and the longest wait for them."""
+HOLD_AT_MOST_MS = 1000
+"""The longest wait for the frames of the page that must begin while a key is held."""
+HOLDS = 2
+"""How often a page is tried with held arrow keys; each hold is longer than the one before."""
 FOCUSED = 2
 """After this many tries the board has the focus, and the page has had time to add its listeners."""
 _Places = dict[str, tuple[float, float]]
@@ -71,12 +72,14 @@ class InputMethod:
         act: makes the move; returns False if the page does not offer this method.
         hears: the events of this method; a page must listen to at least one of them.
         at_once: whether it takes no time, so that the wait for its effect can begin before it.
+        holds: whether it holds a key.
     """
 
     name: str
     act: Callable[[Direction], Awaitable[bool]]
     hears: frozenset[str]
     at_once: bool = False
+    holds: bool = False
 
 
 INPUT_METHODS = (
@@ -129,8 +132,9 @@ class PageInput:
             (self._drag, MOUSE),
             (self._swipe, TOUCH),
         ]
+        holding = (self._held_arrows, self._letters, self._vi_letters)
         methods = [
-            InputMethod(name, act, hears, at_once=act == self._arrows)
+            InputMethod(name, act, hears, at_once=act == self._arrows, holds=act in holding)
             for name, (act, hears) in zip(INPUT_METHODS, acts, strict=True)
         ]
         self._methods = [method for method in methods if only is None or method.name in only] or methods
@@ -140,6 +144,7 @@ class PageInput:
     def forget(self) -> None:
         """Reset for a page that has loaded again; the method that worked before is tried first."""
         self.pace = KeyPace()
+        self.hold = KeyHold()
         self.misses = 0
         """How often the page has ignored this move so far."""
         self.fruitless = 0
@@ -166,7 +171,8 @@ class PageInput:
                 (method, True) for method in others
             ]
         head, *rest = self._methods
-        rest = [method for method in rest if self._is_heard(method)]
+        held = [method for method in rest if method.act == self._held_arrows]
+        rest = [method for method in held * (HOLDS - 1) + rest if self._is_heard(method)]
         if self.fruitless:  # no key worked in another direction, so no key will work here
             return [(head, True), *((method, False) for method in rest if method.hears is not KEYS)]
         last = [(head, True)] if self._is_heard(head) else []
@@ -211,6 +217,8 @@ class PageInput:
     def took(self) -> None:
         """Note that the page has moved."""
         self.pace.note(taken=True, first=self.fresh)
+        if self._used.holds:
+            self.hold.note(taken=True)
         if self._proven is not self._used:
             if self._used is not self._methods[0] or self._proven is not None:
                 logger.info("the page is played with: %s", self._used.name)
@@ -220,7 +228,12 @@ class PageInput:
 
     async def missed(self) -> None:
         """Note that the page has ignored the move."""
-        self.pace.note(taken=False, first=self.fresh)
+        if self._used.holds:
+            if self.hold.is_reliable:
+                self.pace.note(taken=False, first=self.fresh)
+            self.hold.note(taken=False)
+        else:
+            self.pace.note(taken=False, first=self.fresh)
         self.misses += 1
         if self._proven is None and self.misses == (1 if self.fruitless else FOCUSED):
             self._heard = await heard_by(self._page, await self._cdp())
@@ -272,8 +285,10 @@ class PageInput:
     async def _hold(self, key: str) -> bool:
         await self._page.keyboard.down(key)
         try:
-            frames = self._scripts.call(self._page.main_frame, "awaitFrames", HOLD_FRAMES, HOLD_AT_MOST_MS)
-            await asyncio.gather(asyncio.sleep(HOLD_S), frames)
+            frames = self._scripts.call(
+                self._page.main_frame, "awaitFrames", self.hold.frames, HOLD_AT_MOST_MS
+            )
+            await asyncio.gather(asyncio.sleep(self.hold.ms / 1000), frames)
         finally:
             await self._page.keyboard.up(key)
         return True

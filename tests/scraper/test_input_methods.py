@@ -33,15 +33,15 @@ def plan(used: PageInput) -> list[tuple[str, bool]]:
 
 
 def test_arrow_keys_come_first_then_all_else_then_arrow_keys_again() -> None:
-    rest = [(name, False) for name in (HELD, LETTERS, VI, BUTTONS, DRAG, SWIPE)]
+    rest = [(name, False) for name in (HELD, HELD, LETTERS, VI, BUTTONS, DRAG, SWIPE)]
     assert plan(page_input()) == [(ARROWS, False), (ARROWS, True), *rest, (ARROWS, True)]
 
 
 @pytest.mark.parametrize(
     ("heard", "rest"),
     [
-        (KEYS, [HELD, LETTERS, VI, BUTTONS, ARROWS]),
-        (frozenset({"keydown"}), [HELD, LETTERS, VI, BUTTONS, ARROWS]),
+        (KEYS, [HELD, HELD, LETTERS, VI, BUTTONS, ARROWS]),
+        (frozenset({"keydown"}), [HELD, HELD, LETTERS, VI, BUTTONS, ARROWS]),
         (MOUSE - TOUCH, [BUTTONS, DRAG]),
         (frozenset({"touchstart"}), [BUTTONS, SWIPE]),
         (frozenset({"pointerdown"}), [BUTTONS, DRAG, SWIPE]),
@@ -86,7 +86,7 @@ async def test_a_move_is_exhausted_once_every_method_has_missed(monkeypatch: pyt
     while not used.exhausted:
         await used.missed()
         misses += 1
-    assert misses == 7  # arrow keys twice, held, letters, vi keys, buttons, arrow keys again
+    assert misses == 8  # arrow keys twice, held twice, letters, vi keys, buttons, arrow keys again
     assert used.fruitless == 1
     used.begin_anew()
     assert (used.misses, used.fruitless) == (0, 0)

@@ -64,6 +64,7 @@ KINDS = [
     Kind("auto-table"),
     Kind("keyup"),
     Kind("polled", hands="arrow keys, held"),
+    Kind("polled", hands="arrow keys, held", query="?frames=6"),
     Kind("letters-keys", hands="letter keys"),
     Kind("vi-keys", hands="vi keys"),
     Kind("buttons", hands="buttons"),
