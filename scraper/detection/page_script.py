@@ -27,7 +27,7 @@ from scraper.eye import (
     SlideQuestion,
 )
 from scraper.in_page.worlds import DocumentLostError, FrameScripts, PageScripts
-from scraper.readers.canvas import CanvasLattice
+from scraper.readers.canvas_view import CanvasLattice
 from scraper.region import Region, place_in_window
 from scraper.wait_times import WaitTimes
 

@@ -3,7 +3,8 @@
 /** @import { CanvasCells, CanvasStill, CellsRequest, StillRequest } from "./types.js" */
 
 import { asText } from "./base64.js";
-import { canvasCalled, pictureBox, shownCanvases } from "./canvases.js";
+import { wordsIn } from "./canvas_words.js";
+import { canvasCalled, pictureBox, shownCanvases, textsOn } from "./canvases.js";
 
 /** If the browser does not draw the page, frames never come. */
 const WITHOUT_FRAMES_MS = 400;
@@ -224,7 +225,7 @@ const begun = (request) => {
 const answerOf = (canvas, request, closed) => {
   const { width, height } = canvas.getBoundingClientRect();
   const cells = closed || last.key !== JSON.stringify(request) ? null : asText(last.cells);
-  return { cells, closed, width, height };
+  return { cells, closed, width, height, words: wordsIn(shownCanvases().flatMap(textsOn)) };
 };
 
 /**

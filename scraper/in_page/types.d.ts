@@ -88,6 +88,14 @@ export interface CellsRequest extends CanvasLattice {
   side: number;
 }
 
+/** What the texts on canvases say about the game. */
+export interface CanvasWords {
+  score: string | null;
+  best: string | null;
+  won: boolean;
+  over: boolean;
+}
+
 /** The pixels of all cells in base64, and the size of the canvas in the window. */
 export interface CanvasCells {
   cells: string | null;
@@ -95,6 +103,8 @@ export interface CanvasCells {
   closed: boolean;
   width: number;
   height: number;
+  /** Missing if the canvas has gone. */
+  words?: CanvasWords;
 }
 
 /** For how long the cells must look the same after a change, or without one; the longest wait in milliseconds. */

@@ -11,7 +11,8 @@ from PIL import Image
 
 from game2048.errors import PageError
 from scraper.readers.appearances import GROUND
-from scraper.readers.canvas_lattice import Picture, PixelLattice
+from scraper.readers.canvas_lattice import PixelLattice
+from scraper.readers.canvas_patches import Picture
 
 Crops = NDArray[np.float32]
 """float32 [cells, CROP, CROP, 3]: small pictures of the cells, in grey levels from 0 to 255."""

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game2048.size import MAX_SIDE
-
-Picture = NDArray[np.uint8]
+from scraper.readers.canvas_patches import Picture
 
 LEAST_COUNT = 3
 """Fewer cells than this in a line may be anything."""

@@ -187,6 +187,18 @@ async def test_score_best_and_the_end_are_read_where_they_are_drawn(
     assert reading.reader == "canvas-text"
 
 
+async def test_score_and_end_are_read_beside_tiles_without_numbers(
+    game: LivePage, tab: Page, kinds_url: str
+) -> None:
+    reading = await game.open(f"{kinds_url}canvas-scenery.html?shades&cards&scored")
+    moved = await tab.evaluate("[truth.score, truth.moves]")
+    assert (reading.reader, reading.score) == ("pixels", moved[0])
+    assert moved[1] > 0  # the moves that show the grounds, which bring points
+    await tab.evaluate("game.score = 2048; game.canMove = () => false; draw()")
+    reading = await game.read()
+    assert (reading.score, reading.status) == (2048, Status.OVER)
+
+
 async def test_a_canvas_with_a_picture_of_another_site_is_seen_in_pictures_of_the_window(
     game: LivePage, tab: Page, kinds_url: str
 ) -> None:

@@ -7,7 +7,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from scraper.readers.canvas_appearances import Gallery, are_plain, crops_of, without_ground
-from scraper.readers.canvas_lattice import Picture, divided, find_buttons, find_lattice
+from scraper.readers.canvas_lattice import divided, find_buttons, find_lattice
+from scraper.readers.canvas_patches import Picture
 
 TILE = {2: "#eee4da", 4: "#ede0c8", 8: "#f2b179"}
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +38,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 MOVES = 60
 SOME = 40
+LONG = 200
 FEW = 30
 """Enough to earn a page's trust, and to see tiles up to 32, where every move takes long."""
 TRUTH = """() => window.truth?.board
@@ -222,6 +226,9 @@ SLOW = {
 }
 
 
+ON_CANVAS = [*CANVASES, *WRITTEN, *GROUNDS, *SCENERY, *SCENERIES, *CONFUSING, *RESTLESS]
+
+
 @pytest.fixture(scope="module")
 def kinds_url() -> Iterator[str]:
     with npm_pages.serve_folder(PAGES) as url:
@@ -289,6 +296,26 @@ async def test_a_page_is_played_and_every_board_is_its_own(
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name + kind.query)
 async def test_a_page_is_played_for_long(browser: Browser, kinds_url: str, kind: Kind) -> None:
     await play_kind(browser, kinds_url, kind, MOVES)
+
+
+@pytest.fixture
+def busy_machine() -> Iterator[None]:
+    """Two processes that do nothing but count, as a machine with other work has them."""
+    counting = [sys.executable, "-c", "while True: pass"]
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            process = stack.enter_context(subprocess.Popen(counting))
+            stack.callback(process.kill)
+        yield
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("busy_machine")
+@pytest.mark.parametrize("kind", ON_CANVAS, ids=lambda kind: f"{kind.name}{kind.query}-{kind.reader}")
+async def test_canvases_are_read_right_on_a_busy_machine(
+    browser: Browser, kinds_url: str, kind: Kind
+) -> None:
+    await play_kind(browser, kinds_url, kind, LONG)
 
 
 async def side_by_side(browser: Browser, url: str, kinds: list[Kind], moves: int) -> None:

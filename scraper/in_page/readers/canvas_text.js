@@ -1,51 +1,13 @@
 // Reads boards on canvases with numbers drawn as text; a picture has shown where the cells are.
 
-/** @import { CanvasLattice, DrawnText, RawReading, Reader } from "../types.js" */
+/** @import { CanvasLattice, RawReading, Reader } from "../types.js" */
 
+import { wordsIn } from "../canvas_words.js";
 import { canvasCalled, shownCanvases, textsOn } from "../canvases.js";
 import { isPower, numberIn } from "./values.js";
 
 /** How far a text may be off its usual place in a cell, as a share of the cell. */
 const OFF = 0.12;
-const OVER = /game over|no (more |legal )?moves|you lo(se|st)\b|\bgame ended/i;
-const WON = /\byou (win|won)\b|\byou made it/i;
-const SCORE = /^(?:your )?(?:score|points)\W*(\d[\d., ]*)?/i;
-const BEST = /^(?:best|high|top)(?: ?score)?\W*(\d[\d., ]*)?/i;
-/** How far a number may stand from its name, in heights of the larger of the two. */
-const BESIDE = 6;
-const MOST_DIGITS = 16;
-
-/** @param {string} text */
-const digits = (text) => text.replace(/\D/g, "").slice(0, MOST_DIGITS);
-
-/**
- * Return the number in a text with a name, or below or beside such a text.
- *
- * @param {DrawnText[]} texts
- * @param {RegExp} name
- */
-const numberNamed = (texts, name) => {
-  for (const text of texts) {
-    const found = name.exec(text.text);
-    if (!found) continue;
-    if (found[1]) return digits(found[1]);
-    let nearest = null;
-    let least = Infinity;
-    for (const other of texts) {
-      if (!/^\d[\d., ]*$/.test(other.text)) continue;
-      const across = Math.min(Math.abs(other.x - text.x), Math.abs(other.atX - text.atX));
-      const down = other.y - text.y;
-      const far = across + Math.abs(down);
-      const reach = BESIDE * Math.max(other.height, text.height, 8);
-      const isBeside = Math.abs(down) < text.height && other.x > text.x;
-      const isBelow = down > 0 && across < reach / 2;
-      if (far < least && far < reach && (isBeside || isBelow)) [nearest, least] = [other, far];
-    }
-    if (nearest) return digits(nearest.text);
-  }
-  return null;
-};
-
 /** @param {number[]} numbers */
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
 
@@ -114,7 +76,7 @@ class CanvasText {
       if (!this.isInPlace(off, starts)) onTheWay += ` ${off.map((share) => share.toFixed(2))}`;
     }
     const moving = onTheWay !== "";
-    const over = others.some(({ text }) => OVER.test(text));
+    const words = wordsIn(others);
     return {
       rows,
       columns,
@@ -123,11 +85,8 @@ class CanvasText {
       onTheWay,
       merging: stacks.some((stack) => stack.length > 1),
       sure: !moving && !odd.length && stacks.every((stack) => stack.length < 2),
-      odd: over ? [] : odd.slice(0, 8),
-      score: numberNamed(others, SCORE),
-      best: numberNamed(others, BEST),
-      won: others.some(({ text }) => WON.test(text)),
-      over,
+      odd: words.over ? [] : odd.slice(0, 8),
+      ...words,
     };
   }
 
