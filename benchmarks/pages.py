@@ -1,8 +1,8 @@
 """Measure how fast pages are played, in turns with bare loops over the same pages.
 
     python -m benchmarks.pages speed                      # our moves/s, and the turns/s of two bare loops
-    python -m benchmarks.pages speed --before FOLDER      # also the moves/s of another source tree
-    python -m benchmarks.pages profile                    # where the time of a move goes
+    python -m benchmarks.pages speed --before FOLDER      # also the moves/s of other source trees
+    python -m benchmarks.pages profile --pages original   # where the time of a move goes, on one page
 
 `press` presses a key with Playwright and evaluates one expression, as a short script would. `sent together`
 sends key down, key up and that expression to the browser without a wait between them. Both confirm nothing:
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import itertools
 import os
 import re
 import statistics
@@ -29,10 +30,18 @@ import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
+import psutil
 from playwright.async_api import CDPSession, Page, async_playwright
 
+from bot.client import SolverClient
+from bot.options import PlayOptions
+from bot.play import PageRun
+from bot.progress import Goal, Progress
+from game2048.solver_options import SolverOptions
 from scraper.chromium.launch import BrowserOptions, find_browsers
 from scraper.demo.server import serve_demo
+from scraper.live_page import LivePage
+from scraper.page import Reading
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -157,10 +166,9 @@ def moves_per_second(source: Path, url: str, moves: int, time_ms: float) -> floa
     return float(found[2])
 
 
-def speed(pages: list[str], turns: int, moves: int, time_ms: float, before: Path | None) -> None:
+def speed(pages: list[str], turns: int, moves: int, time_ms: float, before: list[Path]) -> None:
     """Measure all pages in turns, and print a table of medians."""
-    sources = {"before": before} if before else {}
-    sources |= {"now": ROOT}
+    sources = {folder.resolve().name: folder.resolve() for folder in before} | {"now": ROOT}
     rates: dict[str, dict[str, list[float]]] = {name: {} for name in pages}
     with served() as urls:
         for turn in range(turns):
@@ -174,17 +182,129 @@ def speed(pages: list[str], turns: int, moves: int, time_ms: float, before: Path
                 shown = ", ".join(f"{way} {each[-1]:.1f}" for way, each in rates[name].items())
                 print(f"turn {turn + 1}, {name}: {shown}", file=sys.stderr, flush=True)
     ways = [*LOOPS, *sources]
-    ratios = ["now / press", *(["now / before"] if before else [])]
+    others = ["press", *(way for way in sources if way != "now")]
     print(f"medians of {turns} turns of {moves} moves, {time_ms:g} ms of search a move")
-    print(f"| page | {' | '.join(ways)} | {' | '.join(ratios)} |")
-    print("|---" * (1 + len(ways) + len(ratios)) + "|")
+    print(f"| page | {' | '.join(ways)} | {' | '.join(f'now / {way}' for way in others)} |")
+    print("|---" * (1 + len(ways) + len(others)) + "|")
     for name in pages:
         row = [f"{statistics.median(rates[name][way]):.0f}" for way in ways]
-        for ratio in ratios:
-            over, under = (rates[name][way] for way in ratio.split(" / "))
-            each = [one / other for one, other in zip(over, under, strict=True)]
+        for way in others:
+            each = [one / other for one, other in zip(rates[name]["now"], rates[name][way], strict=True)]
             row.append(f"{statistics.median(each):.2f} ({min(each):.2f} to {max(each):.2f})")
         print(f"| {PAGES[name]} | {' | '.join(row)} |", flush=True)
+
+
+# -- where the time goes ------------------------------------------------------------------------------------
+
+WARM_MOVES = 30
+"""Moves before the measurement; by then a page has earned trust."""
+PAGE_METRICS = ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration")
+Stages = dict[str, list[float]]
+
+
+def timed(owner: type, name: str, key: str, stages: Stages) -> None:
+    """Let a method note the seconds that each call takes."""
+    method = getattr(owner, name)
+
+    async def noting(*args: object, **kwargs: object) -> object:
+        begun = time.perf_counter()
+        try:
+            return await method(*args, **kwargs)
+        finally:
+            stages.setdefault(key, []).append(time.perf_counter() - begun)
+
+    setattr(owner, name, noting)
+
+
+def processor_seconds() -> dict[str, float]:
+    """Return the processor seconds of this process and its children, by what they are."""
+    me = psutil.Process()
+    spent: dict[str, float] = {}
+    for process in [me, *me.children(recursive=True)]:
+        with contextlib.suppress(psutil.Error):
+            name = "the client (Python)" if process == me else process_name(process.cmdline())
+            spent[name] = spent.get(name, 0.0) + sum(process.cpu_times()[:2])
+    return spent
+
+
+def process_name(command: list[str]) -> str:
+    """Return what a child process is, by its command."""
+    if "solver_server" in command or "serve" in command:
+        return "the solver server"
+    if "run-driver" in command:
+        return "Playwright's driver (Node)"
+    kinds = [word.removeprefix("--type=") for word in command if word.startswith("--type=")]
+    return f"Chromium, {kinds[0] if kinds else 'browser'}"
+
+
+async def page_seconds(session: CDPSession) -> dict[str, float]:
+    """Return the seconds of the page's main thread so far, by what it did."""
+    metrics = (await session.send("Performance.getMetrics"))["metrics"]
+    return {one["name"]: one["value"] for one in metrics if one["name"] in PAGE_METRICS}
+
+
+async def profile(url: str, moves: int, time_ms: float) -> list[str]:
+    """Play a page and return lines of a table: the time of a move, by stage, process and work in the page."""
+    stages: Stages = {}
+    timed(LivePage, "move", "the page: key, confirmation", stages)
+    timed(SolverClient, "choose", "the engine, over the websocket", stages)
+    timed(CDPSession, "send", "messages to the browser", stages)
+    opened: list[LivePage] = []
+    timed_open = LivePage.open
+
+    async def noting_open(page: LivePage, address: str) -> Reading:
+        opened.append(page)
+        return await timed_open(page, address)
+
+    LivePage.open = noting_open  # type: ignore[method-assign]
+    ends: list[float] = []
+    with tempfile.TemporaryDirectory() as out:
+        options = PlayOptions(
+            url=url,
+            games=1,
+            out=Path(out),
+            goal=Goal(max_moves=WARM_MOVES + moves),
+            solver=SolverOptions(time_ms=time_ms),
+            browser=BrowserOptions(),
+            gif=None,
+        )
+        async with contextlib.aclosing(PageRun(options).events()) as events:
+            async for event in events:
+                if not isinstance(event, Progress):
+                    continue
+                if event.moves == WARM_MOVES:
+                    session = await opened[0].tab.context.new_cdp_session(opened[0].tab)
+                    await session.send("Performance.enable")
+                    spent, worked = processor_seconds(), await page_seconds(session)
+                    stages.clear()
+                if event.moves >= WARM_MOVES:
+                    ends.append(time.perf_counter())
+                if event.moves == WARM_MOVES + moves:
+                    spent = {name: each - spent.get(name, 0.0) for name, each in processor_seconds().items()}
+                    sent = len(stages["messages to the browser"])
+                    worked = {
+                        name: each - worked[name] for name, each in (await page_seconds(session)).items()
+                    }
+    gaps = [later - earlier for earlier, later in itertools.pairwise(ends)]
+    made = len(gaps)
+    rows = [("wall: all", statistics.median(gaps))]
+    rows += [(f"wall: {key}", statistics.median(each)) for key, each in stages.items()]
+    rows += [
+        (f"processor: {name}", each / made) for name, each in sorted(spent.items()) if each / made > 5e-5
+    ]
+    rows += [(f"page's main thread: {name}", each / made) for name, each in worked.items()]
+    return [f"| {name} | {1000 * each:.2f} |" for name, each in rows] + [
+        f"| messages to the browser, count | {sent / made:.2f} |"
+    ]
+
+
+def print_profile(pages: list[str], moves: int, time_ms: float) -> None:
+    """Print for each page where the milliseconds of a move go."""
+    with served() as urls:
+        for name in pages:
+            print(f"{PAGES[name]}: {moves} moves, {time_ms:g} ms of search a move")
+            print("\n| what | ms a move |\n|---|---|")
+            print("\n".join(asyncio.run(profile(urls[name], moves, time_ms))), flush=True)
 
 
 def main() -> None:
@@ -196,8 +316,13 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--moves", type=int, default=300, help="of each turn")
     parser.add_argument("--time-ms", type=float, default=1.0, help="of search a move")
-    parser.add_argument("--before", type=Path, metavar="FOLDER", help="another source tree")
+    parser.add_argument(
+        "--before", type=Path, nargs="+", default=[], metavar="FOLDER", help="other source trees"
+    )
     options = parser.parse_args()
+    if options.what == "profile":
+        print_profile(options.pages[:1], options.moves, options.time_ms)
+        return
     speed(options.pages, options.turns, options.moves, options.time_ms, options.before)
 
 

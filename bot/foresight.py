@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,10 @@ from scraper.page import GamePage
 
 MOST_MISTAKES = 3
 """After this many boards that did not come, the player thinks about confirmed boards only."""
+WORTH_S = 0.003
+"""If a ranking takes less time than this, to begin it early costs more than it saves."""
+LATEST_SHARE = 0.25
+"""The weight of the latest ranking in the mean time of a ranking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class _Thought:
 
 
 class Foresight:
-    """Rank the directions of boards, and begin before a board is confirmed if the page can tell it.
+    """Rank the directions of boards. With a slow engine, begin as soon as the page can tell the next board.
 
     Args:
         solver: gives the values of boards.
@@ -41,16 +46,13 @@ class Foresight:
         self._spawned = spawned
         self._thought: _Thought | None = None
         self._mistakes = 0
-        self.hits = 0
-        """How many rankings began before their boards were confirmed."""
-
-    def begin(self) -> None:
-        """Let the page tell the boards that it foresees."""
-        self._page.foresee(self._note)
+        self._seconds = 0.0
+        """The mean time of a ranking."""
+        self._listens = False
 
     async def end(self) -> None:
         """Drop what is under way; the page tells no more boards."""
-        self._page.foresee(None)
+        self._listen(wanted=False)
         if (thought := self._dropped()) is not None:
             with contextlib.suppress(asyncio.CancelledError, SolverError):
                 await thought.task
@@ -58,8 +60,7 @@ class Foresight:
     def _note(self, board: Board) -> None:
         self._dropped()
         shown = self._spawned.as_if_of_2(board)
-        ranking = ranked_directions(self._solver, self._page, shown, shown.slides())
-        task = asyncio.create_task(ranking)
+        task = asyncio.create_task(self._timed(shown, shown.slides()))
         task.add_done_callback(_read)
         self._thought = _Thought(shown, len(self._page.rules), task)
 
@@ -82,13 +83,23 @@ class Foresight:
         thought = self._thought
         if thought is not None and thought.board == board and thought.rules == len(self._page.rules):
             self._thought = None
-            self.hits += 1
             return await thought.task
         if self._dropped() is not None:
             self._mistakes += 1
-            if self._mistakes >= MOST_MISTAKES:
-                self._page.foresee(None)
-        return await ranked_directions(self._solver, self._page, board, slides)
+        return await self._timed(board, slides)
+
+    async def _timed(self, board: Board, slides: Mapping[Direction, Slide]) -> Ranking:
+        """Rank the directions of a board; let the page tell boards if that takes long enough."""
+        begun = time.perf_counter()
+        ranking = await ranked_directions(self._solver, self._page, board, slides)
+        self._seconds += LATEST_SHARE * (time.perf_counter() - begun - self._seconds)
+        self._listen(wanted=self._seconds >= WORTH_S and self._mistakes < MOST_MISTAKES)
+        return ranking
+
+    def _listen(self, *, wanted: bool) -> None:
+        if wanted is not self._listens:
+            self._listens = wanted
+            self._page.foresee(self._note if wanted else None)
 
 
 def _read(task: asyncio.Task[Ranking]) -> None:

@@ -112,7 +112,6 @@ class GamePlayer:
         self._note_rules(self._page.rules)
         self._stall.end()
         outcome: Outcome | None = None
-        self._foresight.begin()
         try:
             while (outcome := self._why_over()) is None:
                 attempt = await self._turn()

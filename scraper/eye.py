@@ -38,8 +38,6 @@ class SightKind(enum.Enum):
     """The board slid as expected, and tiles spawned."""
     UNCHANGED = "unchanged"
     """Nothing happened after the key."""
-    FORESEEN = "foreseen"
-    """The move can be foreseen, but is not confirmed yet."""
     OTHER = "other"
     """The board came to rest in a state that was not expected."""
 
@@ -50,11 +48,11 @@ class Sighting(msgspec.Struct, frozen=True, rename="camel"):
     Attributes:
         outcome: how the wait ended.
         reading: what the reader returned, not checked yet.
-        early: the first board that would have been believed on a trusted page, see `Trust`; or the board
-            that is foreseen.
+        early: the first board that would have been believed on a trusted page; see `Trust`.
         at_key: the board at the moment when the key arrived.
         keys_seen: how many keys have reached the board's document.
         name: the name of the reader.
+        foreseen: whether the page showed the board some time before the move was confirmed.
     """
 
     outcome: SightKind
@@ -63,6 +61,7 @@ class Sighting(msgspec.Struct, frozen=True, rename="camel"):
     at_key: TileFaces | None
     keys_seen: Annotated[int, msgspec.Meta(ge=0)]
     name: str | None
+    foreseen: bool = False
 
 
 class SettleQuestion(msgspec.Struct, frozen=True, rename="camel"):
@@ -106,7 +105,7 @@ class SlideQuestion(msgspec.Struct, frozen=True, rename="camel"):
         idle: if nothing changes for this long, the page dropped the key.
         labels: the face values of the looks that are known.
         ranks: whether tiles show exponents: 3 for the tile 8.
-        foresee: whether to answer as soon as the move can be foreseen.
+        foresee: whether to look out for the board before the move is confirmed.
     """
 
     before: list[int]

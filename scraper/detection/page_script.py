@@ -23,11 +23,11 @@ from scraper.eye import (
     Foreseen,
     SettleQuestion,
     Sighting,
-    SightKind,
     SlideQuestion,
 )
 from scraper.in_page.worlds import DocumentLostError, FrameScripts, PageScripts
 from scraper.readers.canvas_view import CanvasLattice
+from scraper.reading import TileFaces
 from scraper.region import Region, place_in_window
 from scraper.wait_times import WaitTimes
 
@@ -72,6 +72,9 @@ class ScriptEye:
         self._frame: Frame = page.main_frame
         self._keys_seen = 0
         """How many keys had reached the board's document by the last answer."""
+        self._foreseen: Foreseen = lambda cells: None
+        self._hint: asyncio.Task[None] | None = None
+        """The question about the board of the next move, before it is confirmed."""
         self._watching: FrameScripts | None = None
         page.on("crash", self._note_crash)
 
@@ -112,25 +115,28 @@ class ScriptEye:
         self, question: SlideQuestion, cap: int, explains: Explains, foreseen: Foreseen
     ) -> Sighting:
         """Wait for the effect of a move; see `BoardEye`."""
+        self._foreseen = foreseen
         sighting = await self._ask("awaitSlide", question, cap)
-        if sighting.outcome is not SightKind.FORESEEN:
-            return sighting
-        if sighting.early is not None:
-            foreseen(sighting.early)
-        return await self._ask("awaitOutcome", None, cap)
+        if sighting.foreseen and self._board is not None:
+            # The question about the next move leaves now: on its way with a key, it would arrive too late.
+            self._hint = asyncio.ensure_future(self._tell_foreseen(self._board))
+        return sighting
 
-    async def _ask(self, method: str, question: SettleQuestion | SlideQuestion | None, cap: int) -> Sighting:
+    async def _tell_foreseen(self, board: FrameScripts) -> None:
+        """Tell the board that the next move will probably make; end with that move."""
+        with contextlib.suppress(PlaywrightError, msgspec.DecodeError):
+            cells: TileFaces | None = await board.call("awaitForeseen", into=TileFaces | None)
+            if cells is not None:
+                self._foreseen(cells)
+
+    async def _ask(self, method: str, question: SettleQuestion | SlideQuestion, cap: int) -> Sighting:
         board = self._board
         if board is None:
             raise DocumentGoneError
-        requests = (
-            []
-            if question is None
-            else [msgspec.to_builtins(question) | {"cap": cap, "keys": self._keys_seen}]
-        )
+        request = msgspec.to_builtins(question) | {"cap": cap, "keys": self._keys_seen}
         try:
             async with asyncio.timeout((cap + self._waits.answer) / 1000):
-                sighting: Sighting = await board.call(method, *requests, into=Sighting)
+                sighting: Sighting = await board.call(method, request, into=Sighting)
         except TimeoutError as error:
             raise page_silent(self._page.url) from error
         except PlaywrightError as error:

@@ -18,7 +18,7 @@ export {
   attachTo,
   attachToCanvas,
   awaitChange,
-  awaitOutcome,
+  awaitForeseen,
   awaitSettled,
   awaitSlide,
   look,

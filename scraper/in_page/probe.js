@@ -195,7 +195,7 @@ const report = (outcome, reading, early = null) => {
   // If the board follows the rules, an extra number is a text that floats over it.
   if (reading && (outcome === "slid" || outcome === "unchanged")) reading.odd = [];
   if (reading) reading.tiles = undefined; // nobody outside needs them
-  return { outcome, reading, early, atKey, keysSeen, name };
+  return { outcome, reading, early, atKey, keysSeen, foreseen: false, name };
 };
 
 /**
@@ -227,8 +227,8 @@ export const awaitSettled = ({ quiet, cap, fresh, unblocked, labels, ranks }) =>
   );
 };
 
-/** @type {Promise<Report> | null} the outcome of the last move, while its board is only foreseen */
-let awaited = null;
+/** @type {(cells: number[] | null) => void} tells the board that the current move will probably make */
+let tellForeseen = () => {};
 
 /**
  * Resolve when a key has led from `before` to one of `afters` plus the spawned tile: at once if `trusting` and the
@@ -236,21 +236,25 @@ let awaited = null;
  *
  * @param {SlideRequest} request
  * @returns {Promise<Report>} "slid"; "unchanged" after `idle` ms without a change; "other" if another board came to
- *   rest (for `quietOther` ms, at most `cap`); "gone". With `foresee` perhaps "foreseen" before that, with the board
- *   that the move will probably make.
+ *   rest (for `quietOther` ms, at most `cap`); "gone"
  */
 export const awaitSlide = (request) => {
   reader?.learn?.(request.labels, request.ranks);
   const wait = new SlideWait(request);
-  const outcome = watch((clock) => wait.check(clock), { roots, byFrames });
-  if (!request.foresee) return outcome;
-  awaited = outcome;
-  outcome.catch(() => {}); // it may fail before anybody asks for it
-  return Promise.race([outcome, wait.foreseen]);
+  return watch((clock) => wait.check(clock), { roots, byFrames });
 };
 
-/** Resolve with the outcome of the last move, after its board was foreseen. */
-export const awaitOutcome = () => awaited;
+/**
+ * Resolve with the board that the current move will probably make, as soon as the page shows enough of it; with null
+ * if the move is confirmed first.
+ *
+ * @returns {Promise<number[] | null>}
+ */
+export const awaitForeseen = () =>
+  new Promise((resolve) => {
+    tellForeseen(null);
+    tellForeseen = resolve;
+  });
 
 /**
  * @typedef {object} Clock
@@ -267,12 +271,7 @@ class SlideWait {
     this.change = new Change(request.score !== null);
     /** @type {number[] | null} */
     this.early = null;
-    /** @type {(report: Report) => void} */
-    this.tell = () => {};
-    /** @type {Promise<Report>} */
-    this.foreseen = new Promise((resolve) => {
-      this.tell = resolve;
-    });
+    this.foreseen = false;
   }
 
   get isLate() {
@@ -298,8 +297,12 @@ class SlideWait {
     this.change.note(reading, clock);
     const spawns = this.spawns(reading);
     const result = this.judge(reading, spawns, clock);
-    if (result === undefined && this.request.foresee && this.isPressed) this.foresee(reading, spawns);
-    return result;
+    if (result === undefined) {
+      if (this.request.foresee && this.isPressed && !this.foreseen) this.foresee(reading, spawns);
+      return undefined;
+    }
+    tellForeseen(null);
+    return { ...result, foreseen: this.foreseen };
   }
 
   /**
@@ -323,7 +326,9 @@ class SlideWait {
     const isShown = spawns > 0 && (reading.sure || !reading.tiles);
     // The tiles' old places may obey the rules too, so they are the first explanation.
     const cells = (reading.tiles && this.behind(reading.tiles)) ?? (isShown ? reading.cells : null);
-    if (cells?.every((value) => value >= 0)) this.tell(report("foreseen", null, cells));
+    if (!cells?.every((value) => value >= 0)) return;
+    this.foreseen = true;
+    tellForeseen(cells);
   }
 
   /**

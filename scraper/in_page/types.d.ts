@@ -271,7 +271,7 @@ export interface SlideRequest {
   idle: number;
   quietOther: number;
   cap: number;
-  /** Whether to answer as soon as the move can be foreseen; `awaitOutcome` waits on from there. */
+  /** Whether to look out for the board before the move is confirmed; `awaitForeseen` tells it. */
   foresee?: boolean;
   labels?: Record<string, number>;
   ranks?: boolean;
@@ -279,12 +279,14 @@ export interface SlideRequest {
 
 /** What the waits resolve to. */
 export interface Report {
-  outcome: "settled" | "moving" | "gone" | "slid" | "unchanged" | "other" | "foreseen";
+  outcome: "settled" | "moving" | "gone" | "slid" | "unchanged" | "other";
   reading: RawReading | null;
   /** The first board that would have been accepted in trust. */
   early: number[] | null;
   /** The cells when the last arrow key arrived, before the page saw it. */
   atKey: number[] | null;
   keysSeen: number;
+  /** Whether the page showed the board some time before the move was confirmed. */
+  foreseen: boolean;
   name: string | null;
 }

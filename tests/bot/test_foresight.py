@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bot import foresight
 from bot.player import GamePlayer
 from bot.progress import Goal
 from game2048 import Board, Direction
@@ -22,6 +23,11 @@ from scraper.page import Deviation, MoveOutcome, Ply, Reading, Slid, Status
 START = Board.from_text("2 4 8 16 / 2 4 8 16 / 0 0 0 0 / 0 0 0 0")
 ELSEWHERE = Board.from_text("2 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 2")
 Foretell = Callable[[Board], Board | None]
+
+
+@pytest.fixture(autouse=True)
+def engine_counts_as_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foresight, "WORTH_S", 0.0)
 
 
 class ForetellingPage:
@@ -103,6 +109,16 @@ async def test_the_engine_is_asked_before_a_foretold_board_is_confirmed(tmp_path
     assert game.page.told == [True, False]
     assert game.player.record is not None
     assert verify(game.player.record) is None
+
+
+async def test_a_quick_engine_is_asked_about_confirmed_boards_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(foresight, "WORTH_S", 3600.0)
+    game = Game(tmp_path, lambda board: board, moves=5)
+    boards = await game.play()
+    assert game.page.told == []
+    assert game.asked == [START, *boards[:-1]]
 
 
 async def test_a_wrong_foretelling_changes_no_move_and_soon_ends(tmp_path: Path) -> None:
