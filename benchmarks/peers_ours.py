@@ -19,7 +19,7 @@ from solver_server.ntuple.files.packing import rounded
 from solver_server.ntuple.greedy_results import GreedyScorer
 from solver_server.ntuple.network import Network
 from solver_server.ntuple.patterns import PATTERNS
-from solver_server.ntuple.training.settings import Settings
+from solver_server.ntuple.training.settings import Settings, default_lanes
 from solver_server.ntuple.training.setup import DEFAULT_RATES
 from solver_server.ntuple.training.trainer import TrainingPlan, Watch, run_training
 from solver_server.ntuple.training.training_state import Training
@@ -52,7 +52,9 @@ def train(ctx: click.Context, method: str, games: int, weights: Path | None, see
     """Train as `bot2048 train` does, with its log, but without its checkpoints."""
     assert ctx.parent is not None
     pattern = PATTERNS[ctx.parent.params["network"]]
-    training = Training.start(pattern, Settings(method=method, rate=DEFAULT_RATES[method], seed=seed))
+    lanes = default_lanes(method, pattern)
+    settings = Settings(method=method, rate=DEFAULT_RATES[method], seed=seed, lanes=lanes)
+    training = Training.start(pattern, settings)
     if weights is not None:
         training.network.weights[:] = open_network(weights).weights
     training.compile()

@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from game2048.errors import SolverError
 from recordings.atomic import atomic
+from solver_server.aligned import aligned_empty
 
 MAGIC = b"\x89N2048\r\n"
 VERSION = 1
@@ -141,7 +142,7 @@ def read_array(
             raise SolverError(f"{path} has {size - start - length} bytes too many; copy or download it again")
         file.seek(start)
         if in_memory:
-            payload = np.empty(length, dtype=np.uint8)
+            payload = aligned_empty(length, np.uint8)
             complete = file.readinto(payload.data) == length  # type: ignore[attr-defined]
             sound = complete and (not verify or _digest(header, payload, look) == digest)
         else:

@@ -35,18 +35,32 @@ def _pext_x86(typing_context: Any, value: Any, mask: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
+def _ask_for(builder: Any, place: Any) -> None:
+    i32, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+    prefetch = builder.module.declare_intrinsic(
+        "llvm.prefetch", [pointer], ir.FunctionType(ir.VoidType(), [pointer, i32, i32, i32])
+    )
+    # For reading, keep in all caches, data.
+    builder.call(prefetch, [builder.bitcast(place, pointer), i32(0), i32(3), i32(1)])
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def _prefetch(typing_context: Any, address: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        i32, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
-        prefetch = builder.module.declare_intrinsic(
-            "llvm.prefetch", [pointer], ir.FunctionType(ir.VoidType(), [pointer, i32, i32, i32])
-        )
-        place = builder.inttoptr(arguments[0], pointer)
-        builder.call(prefetch, [place, i32(0), i32(3), i32(1)])  # for reading, keep in all caches, data
+        _ask_for(builder, builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
         return context.get_dummy_value()
 
     return types.void(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _prefetch_item(typing_context: Any, array: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        items = context.make_array(array)(context, builder, arguments[0]).data
+        _ask_for(builder, builder.gep(items, [arguments[1]]))
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), generate
 
 
 def pext_portable(value: Any, mask: Any) -> Any:
@@ -83,3 +97,27 @@ else:
 def prefetch(address: np.uint64) -> None:
     """Ask for the cache line of an address; nothing happens if it is not mapped."""
     _prefetch(address)
+
+
+@inlined_kernel
+def prefetch_item(array: Any, index: np.uint64) -> None:
+    """Ask for the cache line of an element of an array, [n] without gaps."""
+    _prefetch_item(array, index)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _select(typing_context: Any, condition: Any, if_true: Any, if_false: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.select(*arguments)
+
+    return if_true(types.boolean, if_true, if_true), generate
+
+
+@inlined_kernel
+def select(condition: bool, if_true: Any, if_false: Any) -> Any:
+    """Return one of two numbers of the same type, without a branch.
+
+    A branch on a number that is still on its way from memory is often guessed wrong, and what was begun after
+    it is lost.
+    """
+    return _select(condition, if_true, if_false)

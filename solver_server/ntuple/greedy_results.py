@@ -10,19 +10,25 @@ import numpy.typing as npt
 from game2048.kernels.word_ops import make_move_rules
 from game2048.spawn import game_state
 from solver_server.ntuple.network import Network
+from solver_server.ntuple.one_word_network import OneWordTables
 from solver_server.ntuple.patterns import active_weights
 from solver_server.ntuple.training.episodes import play_for_results
+from solver_server.ntuple.training.lockstep import play_in_lockstep
 from solver_server.ntuple.training.td_kernels import (
     NO_RATE,
     LearningThread,
     LearnWhen,
-    make_learner,
+    make_lanes,
     make_scratch,
 )
+
+_LANES = 3
 
 
 class GreedyScorer:
     """Plays whole games by reward + value of the afterstate. One instance serves one thread.
+
+    On 4×4 it plays a few games at once (`training.lockstep`); they are those that it would play one by one.
 
     Args:
         network: the network; its weights are shared, not copied.
@@ -30,12 +36,15 @@ class GreedyScorer:
 
     def __init__(self, network: Network) -> None:
         pattern = network.pattern
+        tables = network.tables()
+        self._in_lockstep = isinstance(tables, OneWordTables)
+        lanes = _LANES if self._in_lockstep else 1
         self._thread = LearningThread(
-            learner=make_learner(0),
-            tables=network.tables(),
+            learner=make_lanes(lanes),
+            tables=tables,
             rules=make_move_rules(pattern.rows, pattern.columns),
             rate=NO_RATE,
-            scratch=make_scratch(pattern.rows, pattern.columns, active_weights(pattern)),
+            scratch=make_scratch(pattern.rows, pattern.columns, active_weights(pattern), lanes),
             when=LearnWhen.NEVER,
         )
 
@@ -51,5 +60,6 @@ class GreedyScorer:
         """
         states = np.array([game_state(seed, game) for game in games], dtype=np.uint64)
         results = np.zeros((len(games), 3), dtype=np.int64)
-        play_for_results(self._thread, states, results)
+        play = play_in_lockstep if self._in_lockstep else play_for_results
+        play(self._thread, states, results)
         return results

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from game2048.kernels.two_word_board import make_geometry, masks_of
+from solver_server.aligned import aligned_zeros
 from solver_server.ntuple.one_word_network import OneWordTables, Weights, stage_lift
 from solver_server.ntuple.patterns import Pattern, active_weights, distinct_images, scale_of
 from solver_server.ntuple.two_word_network import TwoWordTables
@@ -104,7 +105,7 @@ def new_weights(pattern: Pattern, initial_value: float = 0.0) -> Weights:
         pattern: shape of the network.
         initial_value: value of every board at the start, in points (optimistic initialisation).
     """
-    weights = np.zeros(pattern.entries, dtype=np.float32)
+    weights = aligned_zeros(pattern.entries, np.float32)
     if initial_value:
         weights[:] = initial_value / (active_weights(pattern) * scale_of(pattern))
     return weights

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from game2048.kernels.bitboard import transpose
-from game2048.kernels.intrinsics import cpu_has_pext, pext
+from game2048.kernels.intrinsics import cpu_has_pext, pext, prefetch_item
 from game2048.kernels.jit import inlined_kernel, kernel
 from game2048.kernels.one_word_board import has_high_ranks, lower_bitboard
 from game2048.kernels.words import U0, U1, U2, U4, U8, U16, U32, Words
@@ -146,6 +146,19 @@ def value_of_bitboard(board: np.uint64, tables: OneWordTables) -> Any:
         view = views[tables.single_images[i]]
         total += np.float32(w[tables.single_offsets[i] + stage + pext(view, tables.single_masks[i])])
     return total * tables.scale
+
+
+@inlined_kernel
+def prefetch_one_word(words: Words, tables: OneWordTables) -> None:
+    """Ask for the cache lines that the value will be read from."""
+    board = words.low
+    stage = stage_offset(board, tables)
+    views = board_images(board)
+    for i in range(tables.masks.size):
+        k = tables.masks[i]
+        o = tables.offsets[i] + stage
+        for view in views:
+            prefetch_item(tables.weights, o + pext(view, k))
 
 
 @inlined_kernel

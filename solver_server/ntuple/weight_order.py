@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from solver_server.aligned import aligned_empty
 from solver_server.ntuple.patterns import Pattern
 
 Order = Literal["cells", "halves"]
@@ -41,7 +42,7 @@ def reordered(pattern: Pattern, numbers: npt.NDArray[Any], before: Order, after:
     """
     if before == after:
         return numbers
-    result = np.empty_like(numbers)
+    result = aligned_empty(numbers.size, numbers.dtype)
     width = numbers.size // pattern.entries
     start = 0
     for cells in pattern.tuples * (len(pattern.stages) + 1):

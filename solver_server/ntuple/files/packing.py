@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from game2048.errors import SolverError
 from solver_server import array_file
+from solver_server.aligned import aligned_empty
 from solver_server.expansion import expand_exactly, most_expanded
 from solver_server.ntuple.files import native
 from solver_server.ntuple.files.native import WeightsHeader
@@ -76,7 +77,7 @@ def rounded(network: Network, step: float, sums: _Floats | None = None, certain:
     """
     if network.weights.dtype != np.float32:
         raise SolverError("the network is rounded already: take the checkpoint that it was made of")
-    whole = np.empty(network.weights.size, dtype=np.int16)
+    whole = aligned_empty(network.weights.size, np.int16)
     for start in range(0, whole.size, _PIECE):
         piece = slice(start, start + _PIECE)
         steps = network.weights[piece] / np.float32(step)

@@ -51,7 +51,7 @@ class GameResults(NamedTuple):
 
 
 @kernel
-def _start_of(learner: Any) -> Words:
+def start_of(learner: Any) -> Words:
     """Return the afterstate from which the next episode restarts."""
     state = learner.state[0]
     return Words(state.start_low, state.start_high, state.start_extra)
@@ -139,7 +139,7 @@ def _begin(thread: LearningThread) -> Words:
     words: Words = Words(U0, U0, U0)
     random = state.random
     if state.restarting:
-        words = _start_of(thread.learner)
+        words = start_of(thread.learner)
     else:
         state.games += 1
         state.game_random = random
@@ -150,10 +150,9 @@ def _begin(thread: LearningThread) -> Words:
 
 
 @kernel
-def _draw_start(thread: LearningThread, starts: Any) -> None:
-    """Let the next episode, which counts as a game, begin on one of the boards to start from."""
+def draw_start(thread: LearningThread, starts: Any) -> None:
+    """Let the next episode begin on one of the boards to start from."""
     state: Any = thread.learner.state[0]
-    state.games += 1
     state.game_random = state.random
     random, number = compiled_next_random(state.random)
     state.random = random
@@ -189,7 +188,7 @@ def _play_on_words(thread: LearningThread) -> Any:
 
 
 @kernel
-def _play_on_grid(thread: LearningThread) -> Any:
+def play_on_grid(thread: LearningThread) -> Any:
     """Continue on the exact ``scratch.cells``; return the added score, and whether the game is over."""
     state: Any = thread.learner.state[0]
     scratch = thread.scratch
@@ -221,18 +220,18 @@ def play_episode(thread: LearningThread) -> Any:
         Its score, and whether the game is over (else the path is full).
     """
     state: Any = thread.learner.state[0]
-    start = _start_of(thread.learner)
+    start = start_of(thread.learner)
     if state.restarting != 0 and (start.extra != U0 or is_high(start, thread.tables.ranks, thread.rules)):
         state.episodes += 1
         state.length = 0
         unpack_words(start, thread.scratch.cells, thread.rules)
-        return _play_on_grid(thread)
+        return play_on_grid(thread)
     score, over = _play_on_words(thread)
     if over or state.length == thread.learner.path.rewards.size:
         return score, over
     last = read_words(thread.learner.path.afterstates, state.length - 1)
     unpack_words(last, thread.scratch.cells, thread.rules)
-    more, over = _play_on_grid(thread)
+    more, over = play_on_grid(thread)
     return score + more, over
 
 
@@ -246,7 +245,7 @@ def _prepare_restart(learner: Any) -> None:
 
 
 @kernel
-def _last_top(thread: LearningThread) -> Any:
+def last_top(thread: LearningThread) -> Any:
     """Return the largest exponent at the end of the path."""
     cells = thread.scratch.cells
     state: Any = thread.learner.state[0]
@@ -283,7 +282,8 @@ def learn_for_a_while(thread: LearningThread, starts: Any, quota: Quota, results
     ):
         restarted = state.restarting
         if not restarted and starts.shape[0] > 0:
-            _draw_start(thread, starts)
+            draw_start(thread, starts)
+            state.games += 1
         score, over = play_episode(thread)
         state.moves += state.length
         state.restarting = 0
@@ -292,7 +292,7 @@ def learn_for_a_while(thread: LearningThread, starts: Any, quota: Quota, results
             _prepare_restart(thread.learner)
         if restarted:
             continue
-        top = _last_top(thread)
+        top = last_top(thread)
         results.scores[written] = score
         results.tops[written] = top
         written += 1
@@ -318,5 +318,5 @@ def play_for_results(thread: LearningThread, states: Any, results: Any) -> None:
         state.restarting = 0
         score, _ = play_episode(thread)
         results[g, 0] = score
-        results[g, 1] = _last_top(thread)
+        results[g, 1] = last_top(thread)
         results[g, 2] = state.length

@@ -134,11 +134,12 @@ def _decode(path: Path, header: bytes) -> LearnerHeader:
     decoded = array_file.decode_header(path, header, LearnerHeader, "a learner's state")
     if decoded.kind != "learner":
         raise SolverError(f"{path} holds {decoded.kind}; expected a learner's state")
-    settings, threads = decoded.settings, len(decoded.words)
+    settings, learners = decoded.settings, len(decoded.words)
     if settings.method not in METHODS:
         raise SolverError(
             f"{path} was learned by {settings.method!r}; expected {', '.join(METHODS)}: use a newer bot2048"
         )
-    if not 1 <= threads <= MOST_THREADS or {threads} != {settings.threads, len(decoded.counts)}:
-        raise SolverError(f"{path} is damaged: it has the states of {threads} threads of {settings.threads}")
+    threads, expected = settings.threads, settings.threads * settings.lanes
+    if not 1 <= threads <= MOST_THREADS or {learners} != {expected, len(decoded.counts)}:
+        raise SolverError(f"{path} is damaged: it has the states of {learners} games of {expected}")
     return decoded

@@ -6,10 +6,20 @@ from typing import Annotated
 
 import msgspec
 
+from solver_server.ntuple.patterns import Pattern
+
 METHODS = ("backward", "tc", "td0")
 
 Positive = Annotated[float, msgspec.Meta(gt=0, le=1e30)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+_LANES = 2
+
+
+def default_lanes(method: str, pattern: Pattern) -> int:
+    """Return the number of games that a thread plays at once by default (`Settings.lanes`)."""
+    return _LANES if method != "backward" and (pattern.rows, pattern.columns) == (4, 4) else 1
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +36,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         seed: seed of the games.
         threads: number of threads that learn at once, without locks; only one is reproducible.
         starts: description of the boards that games begin on; empty if they begin on fresh boards.
+        lanes: number of games that a thread plays at once, move by move in turns (`lockstep`): more than 1
+            for ``tc`` and ``td0`` on 4×4 only. Files without it were learned one game after the other.
     """
 
     method: str = "backward"
@@ -37,3 +49,4 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     seed: _Count = 0
     threads: int = 1
     starts: str = ""
+    lanes: Annotated[int, msgspec.Meta(ge=1, le=64)] = 1

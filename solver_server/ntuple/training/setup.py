@@ -10,7 +10,7 @@ import msgspec
 from game2048.errors import SolverError
 from game2048.size import STANDARD_SIZE, Size
 from solver_server.ntuple import patterns
-from solver_server.ntuple.training.settings import Settings
+from solver_server.ntuple.training.settings import Settings, default_lanes
 from solver_server.ntuple.training.start_boards import read_starts
 from solver_server.ntuple.training.training_state import Training
 
@@ -107,8 +107,9 @@ def _started(options: TrainingOptions) -> Training:
         pattern = patterns.with_ranks(pattern, options.downgrade_from)
     if options.stages is not None:
         pattern = patterns.with_stages(pattern, options.stages)
-    rate = DEFAULT_RATES[options.method or Settings().method]
-    return Training.start(pattern, options.settings(Settings(rate=rate)))
+    method = options.method or Settings().method
+    defaults = Settings(rate=DEFAULT_RATES[method], lanes=default_lanes(method, pattern))
+    return Training.start(pattern, options.settings(defaults))
 
 
 def _resumed(options: TrainingOptions, checkpoint: Path) -> Training:
@@ -117,7 +118,11 @@ def _resumed(options: TrainingOptions, checkpoint: Path) -> Training:
         training.divide(options.stages)
     if options.keep_sums is not None:
         training.forget(options.keep_sums)
-    training.change(options.settings(training.settings))
+    settings = options.settings(training.settings)
+    if settings.method != training.settings.method:
+        lanes = default_lanes(settings.method, training.network.pattern)
+        settings = msgspec.structs.replace(settings, lanes=lanes)
+    training.change(settings)
     return training
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from game2048.kernels.intrinsics import prefetch
-from game2048.kernels.jit import kernel
+from game2048.kernels.jit import inlined_kernel, kernel
 from game2048.kernels.word_ops import MoveRules
 from game2048.kernels.words import U1, U2, U3, Words, read_words
 from solver_server.ntuple.network import NetworkTables
@@ -24,11 +24,16 @@ PATH_CAPACITY = 1 << 17
 
 _WORD_FIELDS = ("random", "game_random", "start_low", "start_high", "start_extra")
 _COUNT_FIELDS = ("games", "episodes", "moves", "best_score", "best_top", "restarting", "length", "faults")
+# Of a game that is not over (`lockstep`); checkpoints of threads that play one game at a time lack them.
+_WORD_FIELDS_IN_A_GAME = ("board", "before")
+_COUNT_FIELDS_IN_A_GAME = ("score", "playing", "turn")
 
 LEARNER_STATE = np.dtype(
-    [(name, np.uint64) for name in _WORD_FIELDS] + [(name, np.int64) for name in _COUNT_FIELDS]
+    [(name, np.uint64) for name in _WORD_FIELDS + _WORD_FIELDS_IN_A_GAME]
+    + [(name, np.int64) for name in _COUNT_FIELDS + _COUNT_FIELDS_IN_A_GAME]
+    + [("before_value", np.float32), ("unrecorded", np.int64)]
 )
-"""What a learning thread remembers between episodes.
+"""What a learner remembers between episodes or, in lockstep, between moves.
 
 * ``random``: state of the generator; ``game_random``: its state when the present game started;
 * ``start_low``, ``start_high``, ``start_extra``: afterstate that the next episode restarts from;
@@ -37,6 +42,13 @@ LEARNER_STATE = np.dtype(
 * ``restarting``: 1 if the next episode is a restart;
 * ``length``: length of the path;
 * ``faults``: number of TD errors that were not finite.
+
+Of the game that a lane plays (`lockstep`):
+
+* ``board``: the board to move on; ``before``: the last afterstate; ``before_value``: its value when chosen;
+* ``score``: its score so far; ``playing``: 0 between games;
+* ``turn``: number of the lane that moves next, kept in the first lane;
+* ``unrecorded``: 1 if the path lacks the moves before the checkpoint that the game resumes from.
 """
 
 
@@ -91,9 +103,9 @@ class LearningScratch(NamedTuple):
     """Working memory of a thread.
 
     Attributes:
-        entries: uint64 [2, active weights], indices of the weights of two afterstates.
-        after: uint64 [4, 2], low and high words of the afterstates.
-        reward: int64 [4], rewards of the directions.
+        entries: uint64 [2 or lanes, active weights], indices of the weights of afterstates.
+        after: uint64 [4 · lanes, 2], low and high words of the afterstates.
+        reward: int64 [4 · lanes], rewards of the directions.
         worth: float32 [4], reward + value of the directions; NaN where illegal.
         cells: uint8 [rows, columns], a board.
         grids: uint8 [4, rows, columns], afterstates.
@@ -146,7 +158,7 @@ class LearningThread(NamedTuple):
     when: LearnWhen
 
 
-@kernel
+@inlined_kernel
 def update(entries: Any, error: np.float32, tables: Any, rate: Rate) -> None:
     """Move all active weights along a TD error. A weight that is active twice moves twice."""
     w = tables.weights
@@ -287,9 +299,37 @@ def make_learner(random: int, path: GamePath | None = None) -> Learner:
     return learner
 
 
+def make_lanes(count: int) -> Learner:
+    """Make the memory of a thread that plays several 4×4 games at once (`lockstep`)."""
+    return Learner(np.zeros(count, dtype=LEARNER_STATE), make_path(count * PATH_CAPACITY))
+
+
+def lanes_of(learner: Learner) -> list[Learner]:
+    """Return each lane of a thread's memory by itself; nothing is copied."""
+    count = learner.state.size
+    length = learner.path.rewards.size // count
+    lanes = []
+    for number in range(count):
+        own = slice(number * length, (number + 1) * length)
+        path = learner.path
+        lanes.append(
+            Learner(
+                learner.state[number : number + 1],
+                GamePath(path.afterstates[own], path.rewards[own], path.directions[own], path.worths),
+            )
+        )
+    return lanes
+
+
 def saved_state(learner: Learner) -> tuple[list[int], list[int]]:
-    """Return the state as checkpoints hold it: the words, and the counts."""
-    return [learner.get(name) for name in _WORD_FIELDS], [learner.get(name) for name in _COUNT_FIELDS]
+    """Return the state as checkpoints hold it: the words, and the counts. Those of a game come last."""
+    words = [learner.get(name) for name in _WORD_FIELDS]
+    counts = [learner.get(name) for name in _COUNT_FIELDS]
+    if learner.get("playing") or learner.get("turn"):
+        words += [learner.get(name) for name in _WORD_FIELDS_IN_A_GAME]
+        words.append(int(learner.state["before_value"].view(np.uint32)[0]))
+        counts += [learner.get(name) for name in _COUNT_FIELDS_IN_A_GAME]
+    return words, counts
 
 
 def restore_state(learner: Learner, words: list[int], counts: list[int]) -> None:
@@ -299,17 +339,25 @@ def restore_state(learner: Learner, words: list[int], counts: list[int]) -> None
         ValueError: the lists have another length.
         OverflowError: a number does not fit its field.
     """
-    for names, numbers in ((_WORD_FIELDS, words), (_COUNT_FIELDS, counts)):
+    word_names: tuple[str, ...] = _WORD_FIELDS
+    count_names: tuple[str, ...] = _COUNT_FIELDS
+    if len(words) > len(word_names):
+        word_names += _WORD_FIELDS_IN_A_GAME
+        count_names += _COUNT_FIELDS_IN_A_GAME
+        *words, value = words
+        learner.state["before_value"] = np.array([value], dtype=np.uint32).view(np.float32)
+        learner.put("unrecorded", 1)
+    for names, numbers in ((word_names, words), (count_names, counts)):
         for name, number in zip(names, numbers, strict=True):
             learner.put(name, number)
 
 
-def make_scratch(rows: int, columns: int, active: int) -> LearningScratch:
+def make_scratch(rows: int, columns: int, active: int, lanes: int = 1) -> LearningScratch:
     """Make working memory for a board of some size and for some number of active weights."""
     return LearningScratch(
-        np.zeros((2, active), dtype=np.uint64),
-        np.zeros((4, 2), dtype=np.uint64),
-        np.zeros(4, dtype=np.int64),
+        np.zeros((max(2, lanes), active), dtype=np.uint64),
+        np.zeros((4 * lanes, 2), dtype=np.uint64),
+        np.zeros(4 * lanes, dtype=np.int64),
         np.zeros(4, dtype=np.float32),
         np.zeros((rows, columns), dtype=np.uint8),
         np.zeros((4, rows, columns), dtype=np.uint8),

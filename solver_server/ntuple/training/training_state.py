@@ -18,8 +18,10 @@ from game2048.errors import SolverError
 from game2048.kernels.word_ops import MoveRules, make_move_rules
 from game2048.spawn import game_state
 from recordings.atomic import Draft
+from solver_server.aligned import aligned_empty, aligned_zeros
 from solver_server.ntuple.files import native
 from solver_server.ntuple.network import RATES_VERSION, Network, Phase, new_weights
+from solver_server.ntuple.one_word_network import OneWordTables
 from solver_server.ntuple.patterns import Pattern, active_weights, scale_of, with_stages
 from solver_server.ntuple.training.episodes import GameResults, Quota, learn_for_a_while
 from solver_server.ntuple.training.learner_file import (
@@ -30,14 +32,16 @@ from solver_server.ntuple.training.learner_file import (
     sums_size,
     write_learner_to,
 )
-from solver_server.ntuple.training.settings import Settings
+from solver_server.ntuple.training.lockstep import learn_in_lockstep
+from solver_server.ntuple.training.settings import Settings, default_lanes
 from solver_server.ntuple.training.start_boards import Starts, no_starts
 from solver_server.ntuple.training.td_kernels import (
     Learner,
     LearningThread,
     LearnWhen,
     Rate,
-    make_learner,
+    lanes_of,
+    make_lanes,
     make_scratch,
     restore_state,
     saved_state,
@@ -56,6 +60,7 @@ _KEPT_IN_A_NEW_PHASE = (
     "best_top",
     "restarting",
 )
+_KEPT_OF_A_GAME = ("board", "before", "before_value", "score", "playing", "turn", "unrecorded", "length")
 _WHEN = {"backward": LearnWhen.BACKWARD, "tc": LearnWhen.ONLINE, "td0": LearnWhen.ONLINE}
 
 _Numbers = npt.NDArray[np.int64]
@@ -68,7 +73,7 @@ class Piece:
     Attributes:
         scores: int64 [games], scores of the finished games; restarts do not count.
         tops: int64 [games], largest exponents of these games.
-        best: numbers of the threads whose last path is the best game so far, by score or by tile.
+        best: numbers of the learners whose last path is the best game so far, by score or by tile.
     """
 
     scores: _Numbers
@@ -84,33 +89,41 @@ class Training:
         network: the network, trained in place.
         settings: how it learns.
         sums: E and A of every weight (`learner_file.Sums`).
-        learners: memory of each thread.
+        memories: memory of each thread, for all its games at once.
         seconds: time spent learning in this phase.
         earlier: phases before this one.
         pending: score and largest exponent of the games since the last row of the log.
         starts: boards that ``settings.starts`` describes, uint64 [n, 3]; not saved.
         rules: slides of the board.
+        learners: memory of each game that is played at the same time, thread by thread: parts of `memories`.
     """
 
     network: Network
     settings: Settings
     sums: Sums
-    learners: list[Learner]
+    memories: list[Learner]
     seconds: float = 0.0
     earlier: tuple[Phase, ...] = ()
     pending: list[tuple[int, int]] = field(default_factory=list)
     starts: Starts = field(default_factory=no_starts)
     rules: MoveRules = field(init=False)
+    learners: list[Learner] = field(init=False)
 
     def __post_init__(self) -> None:
         self.rules = make_move_rules(self.network.pattern.rows, self.network.pattern.columns)
+        self._take(self.memories)
+
+    def _take(self, memories: list[Learner]) -> None:
+        self.memories = memories
+        self.learners = [lane for memory in memories for lane in lanes_of(memory)]
 
     @classmethod
     def start(cls, pattern: Pattern, settings: Settings) -> Training:
         """Start a run from fresh weights."""
         network = Network(pattern, new_weights(pattern, settings.initial_value))
-        sums = np.zeros(sums_size(pattern, settings.method), dtype=np.float32)
-        return cls(network, settings, sums, _new_learners(settings))
+        _check_lanes(pattern, settings)
+        sums = aligned_zeros(sums_size(pattern, settings.method), np.float32)
+        return cls(network, settings, sums, _new_memories(settings))
 
     # -- where it stands ----------------------------------------------------------------------------------
 
@@ -166,14 +179,20 @@ class Training:
                 f"the method is {settings.method}; expected one like {self.settings.method}, since the "
                 "learner's states of TD(0) and TC differ; start a new run"
             )
+        _check_lanes(self.network.pattern, settings)
         if self.total("episodes"):
             self.earlier = (*self.earlier, self.phase())
         self.seconds = 0.0
-        learners = _new_learners(settings)
-        for new, old in zip(learners, self.learners, strict=False):
-            for name in _KEPT_IN_A_NEW_PHASE:
-                new.put(name, old.get(name))
-        self.learners = learners
+        before = self.learners
+        self._take(_new_memories(settings))
+        kept: tuple[str, ...] = _KEPT_IN_A_NEW_PHASE
+        if (settings.lanes, settings.threads) == (self.settings.lanes, self.settings.threads):
+            kept += _KEPT_OF_A_GAME
+        for new, old in zip(self.learners, before, strict=False):
+            for name in kept:
+                new.state[name] = old.state[name]
+            if new.get("playing"):
+                new.put("unrecorded", 1)
         self.settings = settings
 
     def divide(self, stages: tuple[int, ...]) -> None:
@@ -187,7 +206,8 @@ class Training:
         entries = old.stage_entries
 
         def copies(array: npt.NDArray[np.float32], size: int) -> npt.NDArray[np.float32]:
-            return np.concatenate([array[source * size : (source + 1) * size] for source in sources])
+            parts = [array[source * size : (source + 1) * size] for source in sources]
+            return np.concatenate(parts, out=aligned_empty(size * len(parts), array.dtype))
 
         weights = copies(self.network.weights.astype(np.float32, copy=False), entries)
         self.network = Network(new, weights, self.network.history)
@@ -220,16 +240,16 @@ class Training:
             interval, begun = self.settings.decay_interval, self.total("games")
             games = min(games, self.games - begun + (begun // interval + 1) * interval)
         rate = self.rate()
-        shares = _shares(max(games - self.games, 0), len(self.learners))
+        shares = _shares(max(games - self.games, 0), len(self.memories))
 
-        def learn(thread: int) -> tuple[_Numbers, _Numbers, bool]:
+        def learn(thread: int) -> tuple[_Numbers, _Numbers, int]:
             return self._learn(thread, rate, moves, shares[thread])
 
-        if len(self.learners) == 1:
+        if len(self.memories) == 1:
             results = [learn(0)]
         else:
-            with ThreadPoolExecutor(len(self.learners)) as pool:
-                results = list(pool.map(learn, range(len(self.learners))))
+            with ThreadPoolExecutor(len(self.memories)) as pool:
+                results = list(pool.map(learn, range(len(self.memories))))
         self.seconds += time.perf_counter() - started
         if self.total("faults"):
             raise SolverError(
@@ -239,40 +259,49 @@ class Training:
         return Piece(
             np.concatenate([scores for scores, _, _ in results]),
             np.concatenate([tops for _, tops, _ in results]),
-            self._share_best([thread for thread, result in enumerate(results) if result[2]]),
+            self._share_best([best for _, _, best in results if best >= 0]),
         )
 
     def compile(self) -> None:
         """Compile the kernels, so that this time does not count as learning."""
-        for thread in range(len(self.learners)):
+        for thread in range(len(self.memories)):
             self._learn(thread, self.rate(), 0, 0)
 
     def thread(self, number: int, rate: Rate) -> LearningThread:
         """Return everything that one thread learns with, as kernels take it."""
         pattern = self.network.pattern
         return LearningThread(
-            learner=self.learners[number],
+            learner=self.memories[number],
             tables=self.network.tables(),
             rules=self.rules,
             rate=rate,
-            scratch=make_scratch(pattern.rows, pattern.columns, active_weights(pattern)),
+            scratch=make_scratch(pattern.rows, pattern.columns, active_weights(pattern), self.settings.lanes),
             when=_WHEN[self.settings.method],
         )
 
-    def _learn(self, number: int, rate: Rate, moves: int, share: int) -> tuple[_Numbers, _Numbers, bool]:
-        quota = Quota(moves, self.learners[number].get("games") + share)
+    def _learn(self, number: int, rate: Rate, moves: int, share: int) -> tuple[_Numbers, _Numbers, int]:
+        """Learn in one thread; return scores, largest exponents, and the learner of a best game or −1."""
+        quota = Quota(moves, int(self.memories[number].state["games"].sum()) + share)
         results = GameResults(
             np.empty(_BUFFER_GAMES, dtype=np.int64), np.empty(_BUFFER_GAMES, dtype=np.int64)
         )
-        written, best = learn_for_a_while(self.thread(number, rate), self.starts, quota, results)
+        thread = self.thread(number, rate)
+        if thread.when == LearnWhen.ONLINE and isinstance(thread.tables, OneWordTables):
+            written, lane = learn_in_lockstep(thread, self.starts, quota, results)
+        else:
+            written, is_best = learn_for_a_while(thread, self.starts, quota, results)
+            lane = 0 if is_best else -1
+        best = number * self.settings.lanes + lane if lane >= 0 else -1
+        if best >= 0 and self.learners[best].get("unrecorded"):
+            best = -1
         return results.scores[:written], results.tops[:written], best
 
     def _share_best(self, candidates: list[int]) -> tuple[int, ...]:
-        """Find the threads that beat the best of all; then tell all threads the best."""
+        """Find the learners that beat the best of all; then tell all learners the best."""
         best = []
         for name in ("best_score", "best_top"):
             record = max(learner.get(name) for learner in self.learners)
-            best += [thread for thread in candidates if self.learners[thread].get(name) == record][:1]
+            best += [number for number in candidates if self.learners[number].get(name) == record][:1]
             for learner in self.learners:
                 learner.put(name, record)
         return tuple(dict.fromkeys(best))
@@ -333,7 +362,8 @@ class Training:
                 f"{path} has rounded weights, which cannot be trained; take the checkpoint it was made from"
             )
         header, sums = read_learner(path, network)
-        learners = _new_learners(header.settings)
+        memories = _new_memories(header.settings)
+        learners = [lane for memory in memories for lane in lanes_of(memory)]
         for learner, words, counts in zip(learners, header.words, header.counts, strict=True):
             try:
                 restore_state(learner, words, counts)
@@ -343,7 +373,7 @@ class Training:
                     "version that wrote it"
                 ) from error
         return cls(
-            network, header.settings, sums, learners, header.seconds, header.earlier, list(header.pending)
+            network, header.settings, sums, memories, header.seconds, header.earlier, list(header.pending)
         )
 
 
@@ -376,8 +406,26 @@ def _earlier_pair_kept(path: Path) -> Iterator[None]:
             copy.unlink(missing_ok=True)
 
 
-def _new_learners(settings: Settings) -> list[Learner]:
-    return [make_learner(game_state(settings.seed, thread)) for thread in range(settings.threads)]
+def _check_lanes(pattern: Pattern, settings: Settings) -> None:
+    """Make sure that games can be played so many at once.
+
+    Raises:
+        SolverError: they cannot.
+    """
+    if settings.lanes > 1 and default_lanes(settings.method, pattern) == 1:
+        raise SolverError(
+            f"{settings.lanes} games at once are not possible with {settings.method} on "
+            f"{pattern.rows}×{pattern.columns}; expected 1"
+        )
+
+
+def _new_memories(settings: Settings) -> list[Learner]:
+    """Make the memory of each thread; each game that is played at once has a generator of its own."""
+    memories = [make_lanes(settings.lanes) for _ in range(settings.threads)]
+    for thread, memory in enumerate(memories):
+        for number, lane in enumerate(lanes_of(memory)):
+            lane.put("random", game_state(settings.seed, thread + settings.threads * number))
+    return memories
 
 
 def _shares(total: int, parts: int) -> list[int]:

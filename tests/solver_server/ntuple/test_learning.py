@@ -167,6 +167,29 @@ class Slow:
         self.lengths.append(len(path))
         return path[len(path) // 2][0] if len(path) >= 10 else None
 
+    def online_games(self, tc: bool, rate: float, states: list[int], games: int) -> list[int]:
+        """Play in lanes, one move in each by turns, until so many games are over; the generators' states."""
+        states = list(states)
+        boards: list[Board | None] = [None] * len(states)
+        before: list[tuple[float, Board] | None] = [None] * len(states)
+        lane = 0
+        while True:
+            self.state = states[lane]
+            board = boards[lane]
+            if board is None:
+                board = self.spawn(self.spawn(Board(self.pattern.rows, self.pattern.columns)))
+            choice = self.choose(board)
+            earlier = before[lane]
+            if earlier is not None:
+                self.update(earlier[1], (choice[0] if choice else 0.0) - earlier[0], tc, rate)
+            before[lane] = (choice[0] - choice[2], choice[1]) if choice else None
+            boards[lane] = self.spawn(choice[1]) if choice else None
+            states[lane] = self.state
+            games -= choice is None
+            lane = (lane + 1) % len(states)
+            if choice is None and games == 0:
+                return states
+
     def online_game(self, tc: bool, rate: float) -> None:
         board = self.spawn(self.spawn(Board(self.pattern.rows, self.pattern.columns)))
         before: tuple[float, Board] | None = None
@@ -215,6 +238,19 @@ def test_learning_while_playing_is_that_of_plain_python(method: str, rate: float
     while training.games < 2:
         training.advance(games=2)
     assert training.learners[0].get("random") == slow.state
+    assert_same_weights(slow, training)
+
+
+@pytest.mark.parametrize(("method", "rate"), [("td0", 0.1), ("tc", 1.0)])
+def test_games_in_lockstep_learn_as_in_plain_python(method: str, rate: float) -> None:
+    pattern = Pattern("custom", 4, 4, ((0, 1, 2, 4), (5, 6, 9, 10), (11, 13, 14, 15)), symmetric=False)
+    slow = Slow(pattern, seed=9)
+    states = slow.online_games(method == "tc", rate, [game_state(9, lane) for lane in range(3)], games=4)
+    training = Training.start(pattern, Settings(method=method, rate=rate, seed=9, lanes=3))
+    while training.games < 4:
+        training.advance(games=4, moves=1)
+    assert [learner.get("random") for learner in training.learners] == states
+    assert sum(learner.get("playing") for learner in training.learners) == 2  # the last game of four is over
     assert_same_weights(slow, training)
 
 

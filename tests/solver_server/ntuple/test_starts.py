@@ -75,7 +75,7 @@ def test_games_begin_on_starts(method: str) -> None:
 
 def test_all_starts_come_up() -> None:
     starts = [packed(f"{tile} 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0") for tile in (4096, 8192, 16384)]
-    training = Training.start(SMALL, Settings(method="td0", rate=1e-6, seed=5))
+    training = Training.start(SMALL, Settings(method="td0", rate=1e-6, seed=5, lanes=2))
     training.starts = np.array(starts, dtype=np.uint64)
     tops = np.concatenate([training.advance(games=n + 1).tops for n in range(60)])
     assert len(tops) == 60
