@@ -32,8 +32,6 @@ from solver_server.search.clock import now
 from solver_server.search.expectimax import Span
 from solver_server.search.transposition import slot_of
 
-_DISORDER = 12
-"""Factor of the difference of two tiles' points at a step up within a line."""
 _GROWTH = 4
 """Nodes of a depth, as a multiple of the nodes of all depths before it."""
 _ANY = -(2**62)
@@ -56,6 +54,11 @@ _STATE = np.dtype(
         ("dead_value", np.int64),
         ("least_probability", np.float64),
         ("deadline", np.float64),
+        ("cut", np.float64),
+        ("uncut", np.float64),
+        ("loss", np.float64),
+        ("bits", np.float64),
+        ("bits_each", np.float64),
     ]
 )
 """The numbers of a search.
@@ -64,8 +67,40 @@ _STATE = np.dtype(
 * ``generation``: raising it empties the entries;
 * ``least_value``: least value of an afterstate to search deeper; ``dead_value``: value of a dead board;
 * ``least_probability``: least probability from the root at which an afterstate is searched deeper;
-* ``deadline``: in seconds of `clock.now`.
+* ``deadline``: in seconds of `clock.now`;
+* ``cut``, ``uncut``, ``loss``, ``bits``, ``bits_each``: see `OrderWeights`.
 """
+_LEAST_LOSS = 1 << 17
+
+
+class OrderWeights(NamedTuple):
+    """The numbers of the evaluation and of the cuts. The points of a tile are about the score of making it.
+
+    Attributes:
+        disorder: factor of the difference of two tiles' points at a step up within a line.
+        equal: factor of the points of two equal neighbours, once more.
+        before: factor of the points of the tile before each further tile.
+        power: of the exponent, in the points of a tile: exponent ** power · tile.
+        cut: least value of an afterstate to search deeper, in points of the largest tile,
+        uncut: unless the board itself is worth less than so many of these points.
+        loss: what a dead board costs, in these points.
+        bits: an afterstate is searched deeper down to a probability of 2 ** −(bits + bits_each · depth).
+        bits_each: see ``bits``.
+    """
+
+    disorder: float = 12.0
+    equal: float = 1.0
+    before: float = 1.0
+    power: float = 1.0
+    cut: float = 2.0
+    uncut: float = 0.0
+    loss: float = 2.0
+    bits: float = 3.0
+    bits_each: float = 1.0
+
+
+ORDER_WEIGHTS = OrderWeights()
+"""The numbers in use."""
 
 
 class OrderSearch(NamedTuple):
@@ -90,27 +125,30 @@ class OrderSearch(NamedTuple):
     stop: npt.NDArray[np.int64]
 
 
-def make_lines() -> npt.NDArray[np.int32]:
-    """Make the values of all rows of nibbles, which should fall from the lowest nibble on.
-
-    A tile counts its points, exponent · tile: about the score of making it.
-    """
+def make_lines(weights: OrderWeights = ORDER_WEIGHTS) -> npt.NDArray[np.int32]:
+    """Make the values of all rows of nibbles, which should fall from the lowest nibble on."""
     rows = np.arange(65536)
-    tiles: list[Any] = [(exponents := (rows >> (4 * i)) & 15) << exponents for i in range(4)]
+    exponents = [(rows >> (4 * i)) & 15 for i in range(4)]
+    tiles: list[Any] = [exponent**weights.power * 2.0**exponent for exponent in exponents]
     values: npt.NDArray[Any] = tiles[0].copy()
     for before, after in pairwise(tiles):
-        values += np.where(before >= after, before + after, _DISORDER * (before - after))
-        values += np.where(before == after, before, 0)
-    return values.astype(np.int32)
+        falls = weights.before * before + after
+        values += np.where(before >= after, falls, weights.disorder * (before - after))
+        values += np.where(before == after, weights.equal * before, 0)
+    rounded: npt.NDArray[np.int32] = np.rint(values).astype(np.int32)
+    return rounded
 
 
-def make_order_search(log2_entries: int = 16) -> OrderSearch:
+def make_order_search(log2_entries: int = 16, weights: OrderWeights = ORDER_WEIGHTS) -> OrderSearch:
     """Make a search with a table of ``2**log2_entries`` entries; one for each thread."""
+    state = np.zeros(1, dtype=_STATE)
+    for name in ("cut", "uncut", "loss", "bits", "bits_each"):
+        state[name] = getattr(weights, name)
     return OrderSearch(
         rows=make_row_tables(),
-        lines=make_lines(),
+        lines=make_lines(weights),
         entries=np.zeros(1 << log2_entries, dtype=_ENTRY),
-        state=np.zeros(1, dtype=_STATE),
+        state=state,
         values=np.zeros((2, 4), dtype=np.int64),
         clock=np.zeros(2, dtype=np.int64),
         stop=np.zeros(1, dtype=np.int64),
@@ -234,7 +272,7 @@ def _turn_to_corner(board: np.uint64) -> Any:
 def _search_root(board: np.uint64, number: int, depth: int, search: OrderSearch, values: Any) -> int:
     """Search every direction of an image; write ``values`` by the directions of the board itself."""
     state: Any = search.state[0]
-    state.least_probability = 2.0 ** -(depth + 3)
+    state.least_probability = 2.0 ** -(state.bits + state.bits_each * depth)
     turned = transpose(board)
     best: Any = -1
     for direction in range(4):
@@ -275,10 +313,13 @@ def decide_by_order(
     """
     image, number = _turn_to_corner(board)
     largest = np.int64(max_exponent(image))
-    stake: Any = 2 * (largest << largest)
+    points: Any = largest << largest
     state: Any = search.state[0]
-    state.least_value = _ANY if order_value(image, search) < 0 else stake
-    state.dead_value = -max(1 << 17, stake)
+    state.least_value = (
+        _ANY if order_value(image, search) < state.uncut * points else np.int64(state.cut * points)
+    )
+    loss: Any = np.int64(state.loss * points)
+    state.dead_value = -max(_LEAST_LOSS, int(loss))
     state.generation += 1
     state.nodes = 0
     state.late = 0

@@ -15,6 +15,8 @@ from game2048.spawn import chance_outcomes
 from game2048.symmetry import isomorphs
 from solver_server.engine import Limit
 from solver_server.search.order import (
+    ORDER_WEIGHTS,
+    OrderWeights,
     decide_by_order,
     make_lines,
     make_order_search,
@@ -28,21 +30,22 @@ ORDERED = Board.from_text("1024 512 64 2 / 256 128 8 0 / 4 2 0 0 / 0 0 2 0")
 MESSY = Board.from_text("2 64 8 2 / 32 4 128 0 / 512 2 0 0 / 4 0 2 16")
 
 
-def line_value(line: tuple[int, ...]) -> int:
+def line_value(line: tuple[int, ...], weights: OrderWeights = ORDER_WEIGHTS) -> int:
     """The value of exponents that should fall from the first on."""
-    tiles = [exponent << exponent for exponent in line]
+    tiles = [exponent**weights.power * 2**exponent for exponent in line]
     value = tiles[0]
     for before, after in pairwise(tiles):
-        value += before + after if before >= after else 12 * (before - after)
-        value += before if before == after else 0
-    return value
+        rises = weights.disorder * (before - after)
+        value += weights.before * before + after if before >= after else rises
+        value += weights.equal * before if before == after else 0
+    return round(value)
 
 
-def naive_value(board: Board) -> int:
+def naive_value(board: Board, weights: OrderWeights = ORDER_WEIGHTS) -> int:
     """Rows and columns that should fall from the first cell on."""
     cells, n = board.cells, board.columns
     rows = [tuple(cells[i : i + n]) for i in range(0, n * n, n)]
-    return sum(line_value(line) for line in (*rows, *zip(*rows, strict=True)))
+    return sum(line_value(line, weights) for line in (*rows, *zip(*rows, strict=True)))
 
 
 def in_its_corner(board: Board) -> Board:
@@ -55,14 +58,17 @@ def in_its_corner(board: Board) -> Board:
 
 
 class Naive:
-    def __init__(self, board: Board, depth: int) -> None:
-        self.least = 2.0 ** -(depth + 3)
+    def __init__(self, board: Board, depth: int, weights: OrderWeights = ORDER_WEIGHTS) -> None:
+        self.weights = weights
+        self.least = 2.0 ** -(weights.bits + weights.bits_each * depth)
         top = max(board.cells)
-        self.settled = 2 * top * 2**top if naive_value(board) >= 0 else -(10**18)
-        self.dead = -max(2**17, 2 * top * 2**top)
+        points = top * 2**top
+        cut = naive_value(board, weights) >= weights.uncut * points
+        self.settled = weights.cut * points if cut else -(10**18)
+        self.dead = -max(2**17, weights.loss * points)
 
     def value(self, after: Board, depth: int, probability: float) -> int:
-        value = naive_value(after)
+        value = naive_value(after, self.weights)
         if depth == 0 or value < self.settled or probability < self.least:
             return value
         mean = 0.0
@@ -114,6 +120,22 @@ def test_values_are_those_of_a_slow_search(board: Board, depth: int) -> None:
     assert np.abs(np.array(sorted(values.values())) - sorted(expected)).max() <= depth
     assert best is not None
     assert values[best] == max(values.values())
+
+
+@pytest.mark.parametrize("board", [ORDERED, MESSY])
+def test_other_weights_are_searched_as_a_slow_search_does(board: Board) -> None:
+    weights = OrderWeights(
+        7.5, 0.5, before=1.25, power=1.5, cut=1.5, uncut=-9, loss=40, bits=2, bits_each=0.5
+    )
+    search = make_order_search(12, weights)
+    decide_by_order(bitboard.from_board(board), 3, 3, np.inf, 2**62, search)
+    legal = [direction.index for direction in DIRECTIONS if board.slide(direction).moved]
+    found = np.sort(search.values[0][legal])
+    image = in_its_corner(board)
+    afterstates = [slide.afterstate for slide in map(image.slide, DIRECTIONS) if slide.moved]
+    expected = sorted(Naive(image, 3, weights).value(after, 2, 1.0) for after in afterstates)
+    assert np.abs(found - expected).max() <= 3
+    assert expected != sorted(Naive(image, 3).value(after, 2, 1.0) for after in afterstates)
 
 
 @pytest.mark.parametrize("depth", [1, 3])
