@@ -12,6 +12,7 @@ const POSITION = /(?:^|\s)tile-position-(\d{1,2})-(\d{1,2})(?:\s|$)/;
 const VALUE = /(?:^|\s)tile-(\d{1,16})(?:\s|$)/;
 const MOST_DIGITS = 32;
 const MOST_LOOKS = 100;
+const MOST_SEEN = 2000;
 const LARGEST_RANK = 17;
 
 /**
@@ -31,15 +32,43 @@ const LAYOUTS = [1, 0].flatMap((base) => [false, true].map((rowFirst) => ({ base
  * @property {number} columns
  */
 
+/**
+ * What the classes of a tile say.
+ *
+ * @typedef {object} TileClasses
+ * @property {number} first the first number of its position
+ * @property {number} second
+ * @property {number | null} value
+ */
+
+/** @type {Map<string, TileClasses | null>} the class attributes seen so far; a board is read several times a move */
+const seen = new Map();
+
+/** @param {Element} tile */
+const toldBy = (tile) => {
+  const text = classesOf(tile);
+  let told = seen.get(text);
+  if (told === undefined) {
+    const position = POSITION.exec(text);
+    const value = VALUE.exec(text);
+    told = position && {
+      first: Number(position[1]),
+      second: Number(position[2]),
+      value: value && Number(value[1]),
+    };
+    if (seen.size >= MOST_SEEN) seen.clear();
+    seen.set(text, told);
+  }
+  return told;
+};
+
 const tileElements = () =>
-  [...document.querySelectorAll('[class*="tile-position-"]')].filter((tile) =>
-    POSITION.test(classesOf(tile)),
-  );
+  [...document.querySelectorAll('[class*="tile-position-"]')].filter((tile) => toldBy(tile) !== null);
 
 /** @param {Element} tile */
 const shownBy = (tile) => {
-  const inClass = VALUE.exec(classesOf(tile));
-  if (inClass) return Number(inClass[1]);
+  const inClass = toldBy(tile)?.value;
+  if (typeof inClass === "number") return inClass;
   const text = (tile.textContent ?? "").trim();
   return /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
 };
@@ -49,9 +78,9 @@ const shownBy = (tile) => {
  * @param {Element} tile
  */
 const placeIn = ({ base, rowFirst }, tile) => {
-  const position = POSITION.exec(classesOf(tile));
-  if (!position) return null;
-  const [first, second] = [Number(position[1]) - base, Number(position[2]) - base];
+  const told = toldBy(tile);
+  if (!told) return null;
+  const [first, second] = [told.first - base, told.second - base];
   return rowFirst ? { row: first, column: second } : { row: second, column: first };
 };
 
