@@ -55,8 +55,11 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardPro
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    async with open_browser() as browser:
-        yield browser
+    """One browser for all pages, at the frame rate of a screen: unlimited frames took half of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scraper.chromium.launch.UNLIMITED_FRAMES_FLAGS", ())
+        async with open_browser() as browser:
+            yield browser
 
 
 @pytest_asyncio.fixture(loop_scope="module")
