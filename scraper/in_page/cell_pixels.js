@@ -11,6 +11,8 @@ const WITHOUT_FRAMES_MS = 400;
 const PIXEL = 4;
 /** Each pixel is the mean of FINE × FINE pixels, so that fractions of pixels matter little. */
 const FINE = 4;
+/** Cells with more pixels across than this are drawn as large as they are read. */
+const COARSE = 24;
 
 /** How long after a question or a key each frame of a canvas that forgets its picture (WebGL) is read. */
 const FOLLOWED_MS = 1000;
@@ -59,6 +61,9 @@ const afterDrawing = (element, act) => {
   });
 };
 
+/** @param {number} side */
+const finenessOf = (side) => (side > COARSE ? 1 : FINE);
+
 /** @param {Uint8ClampedArray} pixels */
 const isOneColor = (pixels) => {
   const words = new Uint32Array(pixels.buffer);
@@ -73,20 +78,23 @@ const isOneColor = (pixels) => {
  * @param {number} pitch pixels from cell to cell
  */
 const meansOf = (pixels, { rows, columns, side }, pitch) => {
+  const fine = finenessOf(side);
   const wide = columns * pitch;
-  const edge = (pitch - side * FINE) / 2;
+  const edge = Math.floor((pitch - side * fine) / 2);
   const bytes = new Uint8Array(rows * columns * side * side * 3);
-  const count = FINE * FINE;
+  const count = fine * fine;
   let at = 0;
   for (let row = 0; row < rows; row += 1) {
     for (let column = 0; column < columns; column += 1) {
       for (let y = 0; y < side; y += 1) {
         for (let x = 0; x < side; x += 1, at += 3) {
-          let [red, green, blue] = [0, 0, 0];
-          for (let down = 0; down < FINE; down += 1) {
-            const line = row * pitch + edge + y * FINE + down;
-            let from = (line * wide + column * pitch + edge + x * FINE) * PIXEL;
-            for (let across = 0; across < FINE; across += 1, from += PIXEL) {
+          let red = 0;
+          let green = 0;
+          let blue = 0;
+          for (let down = 0; down < fine; down += 1) {
+            const line = row * pitch + edge + y * fine + down;
+            let from = (line * wide + column * pitch + edge + x * fine) * PIXEL;
+            for (let across = 0; across < fine; across += 1, from += PIXEL) {
               const alpha = pixels[from + 3] / 255;
               const white = 255 * (1 - alpha);
               red += pixels[from] * alpha + white;
@@ -113,7 +121,7 @@ const meansOf = (pixels, { rows, columns, side }, pitch) => {
  */
 const drawn = (canvas, request) => {
   const { x, y, pitchX, pitchY, width, rows, columns, side } = request;
-  const inner = side * FINE;
+  const inner = side * finenessOf(side);
   const pitch = inner + 2 * Math.max(1, Math.round((inner * pitchX) / width / 2 - inner / 2));
   paper ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   if (!paper) return null;

@@ -274,8 +274,8 @@ class CanvasEye:
         self, outcome: SightKind, tiles: Crops, *, learn: bool, early: list[int] | None = None
     ) -> Sighting:
         looks = self._known.see(tiles, learn=learn)
-        if learn and self._known.without_numbers:
-            await self._read_numbers()
+        if outcome is SightKind.SETTLED and self._known.without_numbers:
+            await self._read_numbers()  # after a move the rules give the values
         reading = {
             "rows": self._size.rows,
             "columns": self._size.columns,
@@ -297,7 +297,7 @@ class CanvasEye:
         side = side_for(self._size.rows * self._size.columns)
         cells = await (self._view.photographed(side) if self._from_window else self._view.drawn(side))
         if cells is not None:
-            self._known.note_numbers(DrawnNumbers(shapes).read(cells))
+            self._known.note_numbers(DrawnNumbers(shapes), cells)
 
     async def _cells(self) -> Crops:
         """Return pictures of the cells, read inside the page or else from a picture of the window."""

@@ -19,6 +19,7 @@ from scraper.readers.canvas_appearances import (
     without_ground,
 )
 from scraper.readers.canvas_grounds import Grounds, grounds_of
+from scraper.readers.drawn_numbers import DrawnNumbers
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +27,8 @@ SPREAD = 0.4
 """If cells of one look differ by more, they may be empty cells with a drawing behind them."""
 SAMES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
 """The limits to try for the difference of equal looks on a drawing; the rules show which are right."""
+MOST_ALIKE = 3
+"""The most cells of one look in which a number is read."""
 FIRST_TILES, FIRST_LOOKS = 4, 2
 """The most tiles at the start of a game, and the most looks that they have."""
 
@@ -112,10 +115,16 @@ class CanvasLooks:
         """The numbers on the looks of the last board, where they are known."""
         return {look: self._numbers[look] for look in self.seen if self._numbers.get(look)}
 
-    def note_numbers(self, numbers: Sequence[int | None]) -> None:
-        """Learn the numbers in the cells of the last board; equal looks must show equal numbers."""
+    def note_numbers(self, drawn: DrawnNumbers, cells: Crops) -> None:
+        """Learn the numbers on the looks of the last board; equal looks must show equal numbers.
+
+        Args:
+            drawn: the numbers as the page draws them.
+            cells: pictures of the cells, of any size.
+        """
         for look in self.without_numbers:
-            found = {number for number, other in zip(numbers, self.seen, strict=True) if other == look}
+            alike = [cell for cell, other in enumerate(self.seen) if other == look][:MOST_ALIKE]
+            found = set(drawn.read(cells[alike]))
             self._numbers[look] = found.pop() or 0 if len(found) == 1 else 0
         logger.debug("the page's fonts show these numbers: %s", self._numbers)
 

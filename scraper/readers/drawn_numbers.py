@@ -101,7 +101,7 @@ class DrawnNumbers:
         ink = ink_of(crop)
         if ink is None:
             return None
-        fitted = {len(shape.ink): _fitted(ink, len(shape.ink)) for shape in self._shapes}
+        fitted = {side: _fitted(ink, side) for side in {len(shape.ink) for shape in self._shapes}}
         aspect = np.log(ink.shape[1] / ink.shape[0])
         best: dict[int, float] = {}
         for shape in self._shapes:
