@@ -1,4 +1,8 @@
-"""Measure the speed of each kernel alone, on this machine at this moment."""
+"""Measure the speed of each kernel alone, on this machine at this moment.
+
+Learning from zero weights plays young games: they are short, and what they read stays in the caches. A
+trained network plays late games, which wait for memory; that is what a long training is like.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,9 @@ from game2048.kernels.word_ops import slide_words, unpack_words
 from game2048.kernels.words import as_words, read_words
 from solver_server.engine import Engine, Limit
 from solver_server.ntuple.greedy_results import GreedyScorer
+from solver_server.ntuple.network import Network
 from solver_server.ntuple.network_ops import value_of_words
-from solver_server.ntuple.patterns import Pattern
-from solver_server.ntuple.training.settings import Settings
+from solver_server.ntuple.training.settings import Settings, default_lanes
 from solver_server.ntuple.training.training_state import Training
 
 _REPEATS = 20
@@ -28,6 +32,7 @@ class Speeds(msgspec.Struct, frozen=True):
 
     Attributes:
         network: whose tables were read.
+        games: "young" if learning began with zero weights, else "late".
         compile_seconds: until all kernels had run once; small when an earlier run left them compiled.
         slides_per_second: single slides, all four of a board at once.
         evaluations_per_second: values of afterstates of one game.
@@ -40,6 +45,7 @@ class Speeds(msgspec.Struct, frozen=True):
     """
 
     network: str
+    games: str
     compile_seconds: float
     slides_per_second: float
     evaluations_per_second: float
@@ -71,20 +77,25 @@ def _value_many(path: Any, repeats: int, tables: Any) -> float:
 
 
 def measure(
-    pattern: Pattern, engine: str, make_agent: Callable[[], Engine], depth: int, seconds: float
+    network: Network, engine: str, make_agent: Callable[[], Engine], depth: int, seconds: float
 ) -> Speeds:
     """Measure every kernel for some seconds.
 
     Args:
-        pattern: the network to train and play with, from zero weights.
+        network: the network to play with, and to train from where it is; its own weights stay as they are.
         engine: the name of the engine that searches.
         make_agent: makes it.
         depth: that it searches to.
         seconds: for each figure.
     """
     begun = time.perf_counter()
+    pattern = network.pattern
+    late = bool(network.weights.any())
     backward = Training.start(pattern, Settings())
-    td0 = Training.start(pattern, Settings(method="td0", rate=0.1))
+    td0 = Training.start(pattern, Settings(method="td0", rate=0.1, lanes=default_lanes("td0", pattern)))
+    if late:
+        for training in (backward, td0):
+            np.multiply(network.weights, np.float32(network.step), out=training.network.weights)
     player = GreedyScorer(td0.network)
     agent = make_agent()
     boards = _boards(backward, count=20)
@@ -100,6 +111,7 @@ def measure(
     count = len(path) * _REPEATS
     return Speeds(
         network=pattern.name,
+        games="late" if late else "young",
         compile_seconds=round(compiled, 2),
         slides_per_second=_rate(
             lambda: 4 * count + 0 * _slide_many(path, _REPEATS, td0.rules, after, reward), seconds

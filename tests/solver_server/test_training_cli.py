@@ -17,6 +17,7 @@ from solver_server.ntuple.files import native
 from solver_server.ntuple.training.trainer import checkpoints
 
 CELLS = "0123 4567"
+TDL = Path(__file__).parents[1] / "data" / "tdl2048-5x4.w"
 
 
 def test_train_writes_weights_and_a_log(tmp_path: Path) -> None:
@@ -166,3 +167,16 @@ def test_benchmark_prints_every_figure() -> None:
     assert len(rates) == 6
     assert min(rates) > 0
     assert figures["network"] == "4x5"
+    assert figures["games"] == "young"
+
+
+def test_benchmark_plays_late_games_with_a_trained_network() -> None:
+    options = ["--engine", "fast", "--depth", "1", "--seconds", "0.01", "--trained", str(TDL)]
+    run = CliRunner().invoke(benchmark, [*options, "--json"])
+    assert run.exit_code == 0, run.output
+    figures = json.loads(run.stdout)
+    assert (figures["network"], figures["games"]) == ("5x4", "late")
+    assert figures["greedy_moves_per_second"] > 0
+    both = CliRunner().invoke(benchmark, [*options, "--network", "4x5"])
+    assert both.exit_code == 2
+    assert "--trained names the network, too" in both.output
