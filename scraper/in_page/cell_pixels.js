@@ -19,6 +19,8 @@ const FOLLOWED_MS = 1000;
 /** The mean difference of a cell that has changed, in grey levels: of all its pixels, or of the most different ones. */
 const MEAN_OFF = 1.05;
 const MARKED_OFF = 4.9;
+/** How many times as long to wait if no key has arrived. */
+const WITHOUT_KEY = 3;
 /** The share of the most different pixels. */
 const MARKED = 0.1;
 const INPUTS = ["keydown", "keyup", "pointerup", "touchend"];
@@ -36,6 +38,8 @@ let last = { key: "", cells: new Uint8Array() };
 let followed = null;
 let followedUntil = 0;
 let isFollowing = false;
+/** When the last key or finger arrived. */
+let inputAt = 0;
 
 /**
  * Call back in the next frame, after the page's scripts and before the browser shows the frame. After that the
@@ -195,6 +199,11 @@ const differ = (one, other, { side }) => {
   return false;
 };
 
+const hearInput = () => {
+  inputAt = performance.now();
+  follow();
+};
+
 const follow = () => {
   followedUntil = performance.now() + FOLLOWED_MS;
   if (followed && !isFollowing) followFrame(followed);
@@ -220,7 +229,7 @@ const begun = (request) => {
   const canvas = canvasCalled(request.canvas);
   if (!canvas?.isConnected) return null;
   // A second call with the same function adds no second listener.
-  for (const type of INPUTS) window.addEventListener(type, follow, { capture: true, passive: true });
+  for (const type of INPUTS) window.addEventListener(type, hearInput, { capture: true, passive: true });
   return canvas;
 };
 
@@ -265,6 +274,9 @@ const rest = {
   old: new Uint8Array(),
   since: 0,
   frames: 0,
+  answeredAt: 0,
+  /** A key that arrived after this time belongs to the question. */
+  heardFrom: 0,
 };
 
 /**
@@ -284,6 +296,16 @@ const noteFrame = (request) => {
   rest.frames += 1;
   return isNew;
 };
+
+/**
+ * Return whether nothing has changed for a number of milliseconds since the key arrived. A key that has not arrived may
+ * be on its way, or the page may hide it from us.
+ *
+ * @param {number} now
+ * @param {number} ms
+ */
+const isIdle = (now, ms) =>
+  inputAt > rest.heardFrom ? now - Math.max(rest.since, inputAt) >= ms : now - rest.since >= WITHOUT_KEY * ms;
 
 /**
  * Resolve when the cells of a board have looked the same for a number of frames and milliseconds, after they have
@@ -306,6 +328,7 @@ export const canvasStill = (request, { isFirst, frames, ms, idleFrames, idleMs, 
     if (isFirst) {
       rest.since = began;
       rest.frames = 0;
+      rest.heardFrom = rest.answeredAt;
     }
     let seen = 0;
     let firstChange = 0;
@@ -327,12 +350,13 @@ export const canvasStill = (request, { isFirst, frames, ms, idleFrames, idleMs, 
       const hasChanged = rest.old.length !== rest.cells.length || differ(rest.old, rest.cells, request);
       const isStill = hasChanged
         ? rest.frames >= frames && still >= ms
-        : rest.frames >= idleFrames && still >= idleMs;
+        : rest.frames >= idleFrames && isIdle(now, idleMs);
       if (!closed && !isStill && now - began < longest) {
         afterDrawing(canvas, look);
         return;
       }
       if (isStill) rest.old = rest.cells;
+      rest.answeredAt = now;
       const changing = firstChange ? lastChange - firstChange + 1 : 0;
       resolve({ ...answerOf(canvas, request, closed), frames: rest.frames, ms: still, changing });
     };
