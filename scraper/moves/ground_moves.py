@@ -13,6 +13,8 @@ from scraper.readers.canvas import CanvasEye
 if TYPE_CHECKING:
     from scraper.readers.canvas_appearances import Crops
 
+METHODS = 2
+"""How many tries of input methods a page that ignores them gets; then the usual moves try the others."""
 AROUND = (Direction.LEFT, Direction.UP, Direction.RIGHT, Direction.DOWN)
 ENOUGH, MOST, TRIES = 6, 10, 24
 """The least and the most moves that show the grounds, and the most tries to make them."""
@@ -63,10 +65,11 @@ class GroundMoves:
             if ignored == (len(AROUND) if is_first else IGNORED):
                 ignored = 0
                 await self._input.missed()
-                if directions or self._input.exhausted:
+                if directions or self._input.misses >= METHODS or self._input.exhausted:
                     break
         self._input.give_up()
-        self._parts.values.forget(moved=True)
+        if directions:
+            self._parts.values.forget(moved=True)
         return bool(directions)
 
     def _are_explained(self, eye: CanvasEye, pictures: list[Crops], directions: list[Direction]) -> bool:
