@@ -53,6 +53,7 @@ ARROWS = (("ArrowLeft", 37), ("ArrowDown", 40), ("ArrowRight", 39), ("ArrowUp", 
 READ = "document.body.textContent"
 KEYS_OF_A_GAME = 80
 """After so many keys a bare loop loads the page again; it would soon press keys on a game that is over."""
+MOST_TURNS = 240
 SLIDE_MS = 100
 RUN_TIMEOUT_S = 300
 RATE = re.compile(r"([\d,]+) moves, (\d+) moves/s")
@@ -68,7 +69,8 @@ PAGES = {
 
 PRECEDENCE = -10
 """How much more processor time the measured processes get with `--precedence`, as a nice value."""
-EACH_S = 0.3
+GOES_FIRST = threading.Event()
+EACH_S = 1.0
 
 Loop = Callable[[Page, CDPSession, int], Awaitable[object]]
 """Presses the key of a number and reads the page."""
@@ -92,25 +94,14 @@ def served() -> Iterator[dict[str, str]]:
         }
 
 
-@contextlib.contextmanager
-def precedence(*, wanted: bool) -> Iterator[None]:
-    """Let all processes that this one starts go first, on a machine that has other work (Linux, as root)."""
-    ended = threading.Event()
-
-    def raise_all() -> None:
-        while not ended.wait(EACH_S):
-            for process in psutil.Process().children(recursive=True):
-                with contextlib.suppress(OSError):
-                    # Each session is a group of its own, whose nice values only count inside it.
-                    Path(f"/proc/{process.pid}/autogroup").write_text(str(PRECEDENCE), encoding="ascii")
-
-    thread = threading.Thread(target=raise_all, daemon=True)
-    if wanted:
-        thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
+def take_precedence() -> None:
+    """Let all processes that this one has started go first, if the command line asks for it."""
+    if not GOES_FIRST.is_set():
+        return
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(OSError):
+            # Each session is a group of its own, whose nice values only count inside it.
+            Path(f"/proc/{process.pid}/autogroup").write_text(str(PRECEDENCE), encoding="ascii")
 
 
 # -- bare loops ---------------------------------------------------------------------------------------------
@@ -156,6 +147,7 @@ async def turns_per_second(url: str, loop: Loop, turns: int) -> float:
     async with bare_page() as (page, session):
         for first in range(0, turns, KEYS_OF_A_GAME):
             await page.goto(url)
+            take_precedence()
             begun = time.perf_counter()
             for number in range(first, min(first + KEYS_OF_A_GAME, turns)):
                 await loop(page, session, number)
@@ -177,19 +169,30 @@ def moves_per_second(source: Path, url: str, moves: int, time_ms: float) -> floa
     with tempfile.TemporaryDirectory() as out:
         arguments = ["play", url, "--max-moves", str(moves), "--time-ms", f"{time_ms:g}"]
         program = f"from {module} import {name}; {name}()"
-        done = subprocess.run(
+        process = subprocess.Popen(
             [sys.executable, "-c", program, *arguments, "--no-gif", "--out", out],
             cwd=source,
             env=os.environ | {"PYTHONPATH": str(source)},  # for the server that the command starts, too
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=RUN_TIMEOUT_S,
-            check=False,
         )
-    found = RATE.search(done.stdout)
+        with process:
+            written, errors = output_of(process)
+    found = RATE.search(written)
     if found is None or not int(found[1].replace(",", "")):
-        raise RuntimeError(f"{source} did not play {url}: {done.stderr.strip()[-500:]}")
+        raise RuntimeError(f"{source} did not play {url}: {errors.strip()[-500:]}")
     return float(found[2])
+
+
+def output_of(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Return what a process writes until its end; end it if it takes too long."""
+    for _ in range(int(RUN_TIMEOUT_S / EACH_S)):
+        take_precedence()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=EACH_S)
+    process.kill()
+    return process.communicate()
 
 
 def speed(pages: list[str], turns: int, moves: int, time_ms: float, before: list[Path]) -> None:
@@ -200,7 +203,7 @@ def speed(pages: list[str], turns: int, moves: int, time_ms: float, before: list
         for turn in range(turns):
             for name in pages:
                 for way, loop in LOOPS.items():
-                    rate = asyncio.run(turns_per_second(urls[name], loop, moves))
+                    rate = asyncio.run(turns_per_second(urls[name], loop, min(moves, MOST_TURNS)))
                     rates[name].setdefault(way, []).append(rate)
                 for way, source in sources.items():
                     rate = moves_per_second(source, urls[name], moves, time_ms)
@@ -299,6 +302,7 @@ async def profile(url: str, moves: int, time_ms: float) -> list[str]:
                 if not isinstance(event, Progress):
                     continue
                 if event.moves == WARM_MOVES:
+                    take_precedence()
                     session = await opened[0].tab.context.new_cdp_session(opened[0].tab)
                     await session.send("Performance.enable")
                     spent, worked = processor_seconds(), await page_seconds(session)
@@ -346,15 +350,13 @@ def main() -> None:
         "--before", type=Path, nargs="+", default=[], metavar="FOLDER", help="other source trees"
     )
     parser.add_argument(
-        "--precedence", action="store_true", help="let the measured processes go first (Linux, as root)"
+        "--precedence",
+        action="store_true",
+        help="let the measured processes go first on a busy machine (Linux, as root)",
     )
     options = parser.parse_args()
-    with precedence(wanted=options.precedence):
-        measure(options)
-
-
-def measure(options: argparse.Namespace) -> None:
-    """Measure what the command line asks for."""
+    if options.precedence:
+        GOES_FIRST.set()
     if options.what == "profile":
         print_profile(options.pages[0], options.moves, options.time_ms)
         return
