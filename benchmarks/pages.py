@@ -19,8 +19,8 @@ import argparse
 import asyncio
 import contextlib
 import itertools
+import json
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -39,7 +39,7 @@ from bot.options import PlayOptions
 from bot.play import PageRun
 from bot.progress import Goal, Progress
 from game2048.solver_options import SolverOptions
-from scraper.chromium.launch import BrowserOptions, find_browsers
+from scraper.chromium.launch import BROWSER_VARIABLE, BrowserOptions, find_browsers
 from scraper.demo.server import serve_demo
 from scraper.live_page import LivePage
 from scraper.page import Reading
@@ -54,9 +54,20 @@ READ = "document.body.textContent"
 KEYS_OF_A_GAME = 80
 """After so many keys a bare loop loads the page again; it would soon press keys on a game that is over."""
 MOST_TURNS = 240
+WARM_MOVES = 40
+"""Moves before a measurement; by then a page has earned trust."""
 SLIDE_MS = 100
-RUN_TIMEOUT_S = 300
-RATE = re.compile(r"([\d,]+) moves, (\d+) moves/s")
+NOTING = """
+import atexit, json, sys, time
+from recordings.journal import GameJournal
+times, append = [], GameJournal.append
+def noting(*args, **kwargs):
+    times.append(time.perf_counter())
+    return append(*args, **kwargs)
+GameJournal.append = noting
+atexit.register(lambda: print("times", json.dumps(times), file=sys.stderr))
+"""
+"""Lets the command of any source tree note when it writes each move, just before it presses the key."""
 
 PAGES = {
     "original": "the original of 2014",
@@ -67,10 +78,12 @@ PAGES = {
 }
 """The pages, in words."""
 
+RUN_TIMEOUT_S = 300
 PRECEDENCE = -10
 """How much more processor time the measured processes get with `--precedence`, as a nice value."""
 GOES_FIRST = threading.Event()
-EACH_S = 1.0
+PRECEDENCE_AT_S = (2.0, 2.0, 2.0, RUN_TIMEOUT_S)
+"""When a command that plays is given precedence: its processes start one after another."""
 
 Loop = Callable[[Page, CDPSession, int], Awaitable[object]]
 """Presses the key of a number and reads the page."""
@@ -104,20 +117,29 @@ def take_precedence() -> None:
             Path(f"/proc/{process.pid}/autogroup").write_text(str(PRECEDENCE), encoding="ascii")
 
 
+def usual(seconds: list[float]) -> float:
+    """Return the mean without the slowest twentieth, in which a busy machine does other work."""
+    return statistics.fmean(sorted(seconds)[: max(1, round(0.95 * len(seconds)))])
+
+
+def browser() -> Path:
+    """Return the browser that plays in all measurements."""
+    return next(find_browsers(BrowserOptions())).path
+
+
 # -- bare loops ---------------------------------------------------------------------------------------------
 
 
 @contextlib.asynccontextmanager
 async def bare_page() -> AsyncIterator[tuple[Page, CDPSession]]:
     """Open a tab in a browser as Playwright starts it."""
-    found = next(find_browsers(BrowserOptions()))
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=found.path)
+        started = await playwright.chromium.launch(executable_path=browser())
         try:
-            page = await browser.new_page()
+            page = await started.new_page()
             yield page, await page.context.new_cdp_session(page)
         finally:
-            await browser.close()
+            await started.close()
 
 
 async def press_and_read(page: Page, session: CDPSession, number: int) -> object:
@@ -142,24 +164,26 @@ LOOPS: dict[str, Loop] = {"press": press_and_read, "sent together": sent_togethe
 
 
 async def turns_per_second(url: str, loop: Loop, turns: int) -> float:
-    """Return how many turns of a bare loop a page allows in a second."""
-    seconds = 0.0
+    """Return how many turns of a bare loop a page allows in a second, stalls left out."""
+    took: list[float] = []
     async with bare_page() as (page, session):
         for first in range(0, turns, KEYS_OF_A_GAME):
             await page.goto(url)
             take_precedence()
-            begun = time.perf_counter()
             for number in range(first, min(first + KEYS_OF_A_GAME, turns)):
+                begun = time.perf_counter()
                 await loop(page, session, number)
-            seconds += time.perf_counter() - begun
-    return turns / seconds
+                took.append(time.perf_counter() - begun)
+    return 1 / usual(took)
 
 
 # -- our own play -------------------------------------------------------------------------------------------
 
 
 def moves_per_second(source: Path, url: str, moves: int, time_ms: float) -> float:
-    """Return how many moves a second the command `bot2048 play` of a source tree makes.
+    """Return how many moves a second the command `bot2048 play` of a source tree makes, stalls left out.
+
+    The first `WARM_MOVES` do not count: on them the page earns trust.
 
     Raises:
         RuntimeError: the command did not play so many moves.
@@ -168,31 +192,34 @@ def moves_per_second(source: Path, url: str, moves: int, time_ms: float) -> floa
     module, _, name = project["scripts"]["bot2048"].partition(":")
     with tempfile.TemporaryDirectory() as out:
         arguments = ["play", url, "--max-moves", str(moves), "--time-ms", f"{time_ms:g}"]
-        program = f"from {module} import {name}; {name}()"
+        program = f"{NOTING}\nfrom {module} import {name}\n{name}()"
         process = subprocess.Popen(
             [sys.executable, "-c", program, *arguments, "--no-gif", "--out", out],
             cwd=source,
-            env=os.environ | {"PYTHONPATH": str(source)},  # for the server that the command starts, too
+            # Also for the server that the command starts; and all trees play in one and the same browser.
+            env=os.environ | {"PYTHONPATH": str(source), BROWSER_VARIABLE: str(browser())},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
         with process:
-            written, errors = output_of(process)
-    found = RATE.search(written)
-    if found is None or not int(found[1].replace(",", "")):
+            errors = errors_of(process)
+    *_, last = errors.strip().splitlines() or [""]
+    times = json.loads(last.removeprefix("times ")) if last.startswith("times ") else []
+    if len(times) < WARM_MOVES + 2:
         raise RuntimeError(f"{source} did not play {url}: {errors.strip()[-500:]}")
-    return float(found[2])
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times[WARM_MOVES:])]
+    return 1 / usual(gaps)
 
 
-def output_of(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """Return what a process writes until its end; end it if it takes too long."""
-    for _ in range(int(RUN_TIMEOUT_S / EACH_S)):
+def errors_of(process: subprocess.Popen[str]) -> str:
+    """Return what a process writes as errors until its end; end it if it takes too long."""
+    for seconds in PRECEDENCE_AT_S:
         take_precedence()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.communicate(timeout=EACH_S)
+            return process.communicate(timeout=seconds)[1]
     process.kill()
-    return process.communicate()
+    return process.communicate()[1]
 
 
 def speed(pages: list[str], turns: int, moves: int, time_ms: float, before: list[Path]) -> None:
@@ -225,8 +252,6 @@ def speed(pages: list[str], turns: int, moves: int, time_ms: float, before: list
 
 # -- where the time goes ------------------------------------------------------------------------------------
 
-WARM_MOVES = 30
-"""Moves before the measurement; by then a page has earned trust."""
 PAGE_METRICS = ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration")
 Stages = dict[str, list[float]]
 
@@ -294,7 +319,7 @@ async def profile(url: str, moves: int, time_ms: float) -> list[str]:
             out=Path(out),
             goal=Goal(max_moves=WARM_MOVES + moves),
             solver=SolverOptions(time_ms=time_ms),
-            browser=BrowserOptions(),
+            browser=BrowserOptions(path=str(browser())),
             gif=None,
         )
         async with contextlib.aclosing(PageRun(options).events()) as events:

@@ -27,6 +27,8 @@ const KEYS = new Set([
   ...["ArrowUp", "ArrowRight", "ArrowDown", "ArrowLeft"],
   ...["w", "d", "s", "a", "k", "l", "j", "h"],
 ]);
+/** How often to look at a canvas before a key is seen; the page may hide the key. */
+const UNSEEN_MS = 50;
 const INPUTS = ["keydown", "pointerdown", "touchstart"];
 /** @type {SpawnRule} */
 const STANDARD = { values: [2, 4], least: 1, most: 1 };
@@ -54,7 +56,11 @@ const noteInput = (event) => {
   keysSeen += 1;
   keyAt = performance.now();
   atKey = reader.read().cells;
+  afterInput(); // a drawing on a canvas is no change that an observer sees
 };
+
+/** Check the current move again once the page has handled an input. */
+let afterInput = () => {};
 
 // -- finding ---------------------------------------------------------------------------------------------
 
@@ -241,7 +247,8 @@ let tellForeseen = () => {};
 export const awaitSlide = (request) => {
   reader?.learn?.(request.labels, request.ranks);
   const wait = new SlideWait(request);
-  return watch((clock) => wait.check(clock), { roots, byFrames });
+  // A frame that changes nothing holds up the next one for 16 ms, so none is asked for before the key.
+  return watch((clock) => wait.check(clock), { roots, byFrames: () => byFrames() && wait.isPressed });
 };
 
 /**
@@ -288,6 +295,7 @@ class SlideWait {
    * @returns {Report | undefined}
    */
   check(clock) {
+    afterInput = byFrames() && !this.isPressed ? () => clock.wake(0) : () => {};
     if (!reader && !attach().found) {
       if (this.isLate) return report("gone", null);
       clock.wake(this.began + this.request.cap - performance.now());
@@ -389,6 +397,11 @@ class SlideWait {
    */
   unchanged(reading, clock) {
     const { idle } = this.request;
+    const left = Math.max(this.change.at, this.began) + 3 * idle - performance.now();
+    if (!this.isPressed && left > 0) {
+      clock.wake(Math.min(left, UNSEEN_MS));
+      return undefined;
+    }
     // A key that has not arrived may be on its way, or the page may hide it from us.
     const patience = this.isPressed ? idle : 3 * idle;
     const since = Math.max(this.change.at, this.began, this.isPressed ? keyAt : 0);

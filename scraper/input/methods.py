@@ -267,7 +267,6 @@ class PageInput:
             await self._page.keyboard.press(ARROWS[direction])
             return True
         session = await self._cdp()
-        await asyncio.sleep(0)  # so that the question leaves first, which a frame may otherwise hold up
         # Without a wait between them; the browser keeps their order.
         await asyncio.gather(
             *(session.send("Input.dispatchKeyEvent", event) for event in KEY_EVENTS[direction])

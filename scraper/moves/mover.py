@@ -20,7 +20,7 @@ from scraper.eye import DocumentGoneError, SettleQuestion, Sighting, SightKind
 from scraper.moves.explain import OFFENCES
 from scraper.moves.outcome import Cause, MoveOutcome, Slid, Unchanged, Unexplained
 from scraper.moves.parts import PageParts
-from scraper.readers import PIXELS
+from scraper.readers import CANVAS_TEXT, PIXELS
 from scraper.reading import MisreadError, NoBoardError, Ply, Reading, Status, UnreadableError
 
 logger = logging.getLogger(__name__)
@@ -30,6 +30,8 @@ QUICK_MOVES = 6
 LEAST_IDLE_MS = 250
 TRIAL_IDLE_MS = 200
 WEAK_IDLE_MS = 350
+ON_CANVASES = {PIXELS.name, CANVAS_TEXT.name}
+"""Readers that watch each frame of a canvas; frames of a canvas that is drawn small come late."""
 LOOKS_AGAIN = 6
 """How often a page may load again, or show an unreadable board, during one reading."""
 
@@ -152,9 +154,9 @@ class Mover:
         return await self._held_to_rules(outcome)
 
     def _needs_no_drawing(self, before: Reading) -> bool:
-        """Return whether the next try needs neither the mouse nor pictures of the window."""
+        """Return whether the next try needs neither the mouse nor the drawing of a canvas."""
         is_proven = self._input.proven is not None and self._input.moves >= QUICK_MOVES
-        return is_proven and self._input.fresh and self._input.at_once and before.reader != PIXELS.name
+        return is_proven and self._input.fresh and self._input.at_once and before.reader not in ON_CANVASES
 
     async def _asked(self, before: Reading, ply: Ply) -> Sighting:
         """Make a move by the next input method, and ask the eye for its effect."""
