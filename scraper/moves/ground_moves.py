@@ -13,12 +13,12 @@ from scraper.readers.canvas import CanvasEye
 if TYPE_CHECKING:
     from scraper.readers.canvas_appearances import Crops
 
-METHODS = 2
+KEY_TRIES = 2
 """How many tries of input methods a page that ignores them gets; then the usual moves try the others."""
 AROUND = (Direction.LEFT, Direction.UP, Direction.RIGHT, Direction.DOWN)
 ENOUGH, MOST, TRIES = 6, 10, 24
 """The least and the most moves that show the grounds, and the most tries to make them."""
-IDLE_MS, TRIAL_IDLE_MS = 350, 200
+IDLE_MS, NEXT_IDLE_MS = 350, 200
 """If nothing changes for this long, the page ignored the move; with one of many input methods."""
 IGNORED = 2
 """After this many ignored moves the next input method is tried; the first one gets all directions."""
@@ -50,7 +50,7 @@ class GroundMoves:
             await self._input.prepare()
             await self._input.move(direction)
             is_first = not self._input.misses
-            cells, changed = await eye.rest(pictures[-1], IDLE_MS if is_first else TRIAL_IDLE_MS)
+            cells, changed = await eye.rest(pictures[-1], IDLE_MS if is_first else NEXT_IDLE_MS)
             if changed:
                 ignored = 0
                 pictures.append(cells)
@@ -65,7 +65,7 @@ class GroundMoves:
             if ignored == (len(AROUND) if is_first else IGNORED):
                 ignored = 0
                 await self._input.missed()
-                if directions or self._input.misses >= METHODS or self._input.exhausted:
+                if directions or self._input.misses >= KEY_TRIES or self._input.exhausted:
                     break
         self._input.give_up()
         if directions:

@@ -92,7 +92,7 @@ def difference(a: Crops, b: Crops) -> NDArray[np.float32]:
     return np.asarray(np.maximum(flat.mean(axis=-1) / MEAN, most / MARKED), dtype=np.float32)
 
 
-def spread(crops: Crops, names: Sequence[str]) -> float:
+def spread_of(crops: Crops, names: Sequence[str]) -> float:
     """Return the largest difference between two cells of one look, each compared with the first one."""
     first: dict[str, int] = {}
     pairs = [(first.setdefault(name, cell), cell) for cell, name in enumerate(names)]

@@ -16,7 +16,7 @@ from scraper.readers.canvas_patches import Picture
 
 LEAST_COUNT = 3
 """Fewer cells than this in a line may be anything."""
-LEAST_SIDE = 24
+LEAST_CELL = 24
 LEAST_STEP = 4.0
 """The least mean step along an edge, in grey levels."""
 ABOVE = 4.0
@@ -65,7 +65,7 @@ def _spans(steps: NDArray[np.float32]) -> list[EvenCells]:
     for i, start in enumerate(edges):
         for j in range(i + 1, len(edges)):
             side = edges[j] - start
-            if side < LEAST_SIDE:
+            if side < LEAST_CELL:
                 continue
             for k in range(j + 1, len(edges)):
                 pitch = edges[k] - start

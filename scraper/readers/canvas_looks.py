@@ -15,7 +15,7 @@ from scraper.readers.canvas_appearances import (
     Crops,
     Gallery,
     are_plain,
-    spread,
+    spread_of,
     without_ground,
 )
 from scraper.readers.canvas_grounds import Grounds, grounds_of
@@ -78,7 +78,7 @@ class CanvasLooks:
     def see(self, tiles: Crops, *, learn: bool) -> Looks:
         """Return the looks of a board at rest, and remember them."""
         self.seen = self.names(tiles, learn=learn)
-        self._spread = spread(tiles, self.seen)
+        self._spread = spread_of(tiles, self.seen)
         return self.seen
 
     def doubts(self, tiles: Crops) -> bool:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from scraper.readers.drawn_numbers import NumberShape
 
 _Window = tuple[float, float, float, float]
-CROP = 16
-"""Pixels across the picture of a cell, which is compared with the looks."""
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -237,20 +235,21 @@ class CanvasView:
         )
         return shapes
 
-    async def drawn(self, side: int = CROP) -> Crops | None:
+    async def drawn(self, side: int | None = None) -> Crops | None:
         """Read the cells inside the page, after it has drawn its next frame; ``None`` if that fails."""
         answer = await self._ask("canvasCells", side, into=_Cells)
         return None if answer is None else answer[0]
 
     async def still(self, wanted: StillRequest) -> tuple[Crops, StillCells] | None:
         """Read the cells inside the page, once they have come to rest; ``None`` if that fails."""
-        return await self._ask("canvasStill", CROP, wanted, into=StillCells)
+        return await self._ask("canvasStill", None, wanted, into=StillCells)
 
     async def _ask(
-        self, method: str, side: int, *more: object, into: type[_Answer]
+        self, method: str, side: int | None, *more: object, into: type[_Answer]
     ) -> tuple[Crops, _Answer] | None:
-        from scraper.readers.canvas_appearances import unpacked
+        from scraper.readers.canvas_appearances import CROP, unpacked
 
+        side = side or CROP
         lattice, cells, canvas = self.lattice, self._cells, self._canvas
         if self.is_closed or lattice is None or cells is None or canvas is None:
             return None
@@ -271,12 +270,12 @@ class CanvasView:
 
     # -- pictures of the window ---------------------------------------------------------------------------
 
-    async def photographed(self, side: int = CROP) -> Crops:
+    async def photographed(self, side: int | None = None) -> Crops:
         """Read the cells in a picture of the window."""
-        from scraper.readers.canvas_appearances import crops_of
+        from scraper.readers.canvas_appearances import CROP, crops_of
 
         assert self._cells is not None
-        return crops_of(await self._picture(), self._cells, side)
+        return crops_of(await self._picture(), self._cells, side or CROP)
 
     async def _find_anew(self) -> None:
         """Find the cells again, because the canvas has changed its size."""

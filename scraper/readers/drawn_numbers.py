@@ -26,14 +26,14 @@ LEAST_INK = 12
 """Fewer pixels than this are not a number."""
 ALIKE = 0.65
 """The least correlation of a cell with the shape of its number."""
-AHEAD = 0.1
+LEAST_LEAD = 0.1
 """By how much the best number must be more like the cell than the next one."""
 ASPECT = 0.3
 """The largest difference in the logarithm of the aspect ratio."""
 WITHIN = 0.4
 """How far the edge of the ink may lie from the edge of a pixel."""
 MOST_SHAPES = 200
-MOST_LETTERS = 100_000
+PIXEL_LETTERS = 100_000
 """The most letters of base64 for the pixels of all cells."""
 
 
@@ -111,14 +111,14 @@ class DrawnNumbers:
         ranked = sorted(best, key=lambda number: -best[number])
         if not ranked or best[ranked[0]] < ALIKE:
             return None
-        if len(ranked) > 1 and best[ranked[0]] - best[ranked[1]] < AHEAD:
+        if len(ranked) > 1 and best[ranked[0]] - best[ranked[1]] < LEAST_LEAD:
             return None
         return ranked[0]
 
 
 def side_for(cells: int) -> int:
     """Return the side of the pictures of cells, so that the page's answer stays short enough."""
-    return min(48, int((MOST_LETTERS * 0.75 / 3 / cells) ** 0.5))
+    return min(48, int((PIXEL_LETTERS * 0.75 / 3 / cells) ** 0.5))
 
 
 def ink_of(crop: Crops) -> NDArray[np.float64] | None:

@@ -146,14 +146,16 @@ def test_a_number_that_does_not_count_by_the_rules_is_shown_where_it_is_surely_t
 def test_what_is_asked_names_the_slide_the_spawns_and_the_score() -> None:
     judge = Judge(TileValues())
     before = read(MERGING, 12)
-    question = judge.question(before, before.ply(Direction.LEFT), WaitTimes(quiet=1, quiet_other=2), idle=3)
+    question = judge.question(
+        before, before.ply(Direction.LEFT), WaitTimes(quiet=1, quiet_other=2), idle=3, foresee=False
+    )
     assert question.before == [2, 2, 4, 0, 0, 0, 0, 0]
     assert question.afters == [[4, 4, 0, 0, 0, 0, 0, 0]]
     assert (question.spawn.values, question.spawn.least, question.spawn.most) == ([2, 4], 1, 1)
     assert question.score == "16"
     assert (question.quiet, question.quiet_other, question.idle) == (1, 2, 3)
     judge.rules.adopt([CHAIN, TWO_SPAWNS, spawning(8)])
-    question = judge.question(before, before.ply(Direction.LEFT), WaitTimes(), idle=3)
+    question = judge.question(before, before.ply(Direction.LEFT), WaitTimes(), idle=3, foresee=False)
     assert question.afters == [[4, 4, 0, 0, 0, 0, 0, 0], [8, 0, 0, 0, 0, 0, 0, 0]]
     assert (question.spawn.values, question.spawn.least, question.spawn.most) == ([2, 4, 8], 1, 2)
 
