@@ -22,6 +22,7 @@ from solver_server.limits import PLAYER_MOVES, DepthRule
 
 if TYPE_CHECKING:  # imports numba
     from solver_server.ntuple.network import Network
+    from solver_server.search.expectimax_engine import ExpectimaxEngine
     from solver_server.solutions.engine import SolutionShelf
     from solver_server.tables.engine import Library
 
@@ -83,7 +84,7 @@ class EngineSpec:
         return self.make(self.depths, threads)
 
 
-def _fast(depths: DepthRule, threads: int) -> Engine:
+def _fast(depths: DepthRule, threads: int) -> ExpectimaxEngine:
     from solver_server.search.chance import make_policy
     from solver_server.search.expectimax_engine import ExpectimaxEngine, make_search
     from solver_server.search.heuristics import make_line_heuristic

@@ -54,7 +54,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "tables": (
         "solver_server.cli.tables:tables",
         "Engines",
-        "Build, list, verify and remove endgame tables (docs/tables.md).",
+        "Build, list, verify and remove endgame tables and solutions (docs/tables.md).",
     ),
     "train": (
         "solver_server.cli.train:train",

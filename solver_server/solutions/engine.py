@@ -6,11 +6,15 @@ import logging
 import time
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from game2048.board import Board
 from game2048.errors import SolverError
 from game2048.size import Size
-from solver_server.engine import Decision, Engine, Limit
+from solver_server.engine import Decision, Limit
 from solver_server.limits import DepthRule, seconds_of
+from solver_server.search.expectimax_engine import ExpectimaxEngine
 from solver_server.solutions.small_board import is_solvable, upright
 from solver_server.solutions.solution_file import read_solution, solution_path
 from solver_server.solutions.solve import Solution, move_values
@@ -63,10 +67,10 @@ class SolutionEngine:
         stop_flag: stops the running search of that engine.
     """
 
-    def __init__(self, searcher: Engine, shelf: SolutionShelf, depths: DepthRule) -> None:
+    def __init__(self, searcher: ExpectimaxEngine, shelf: SolutionShelf, depths: DepthRule) -> None:
         self._searcher = searcher
         self._depths = depths
-        self.stop_flag: StopFlag = getattr(searcher, "stop_flag", None) or StopFlag()
+        self.stop_flag: StopFlag = searcher.stop_flag
         self._shelf = shelf
 
     def choose(self, board: Board, limit: Limit) -> Decision | None:
@@ -89,3 +93,13 @@ class SolutionEngine:
             elapsed_ms=(time.perf_counter() - begun) * 1000,
             found_by="table",
         )
+
+    def choose_packed(
+        self,
+        boards: npt.NDArray[np.uint64],
+        limit: Limit,
+        directions: npt.NDArray[np.int8],
+        turn: float,
+    ) -> int:
+        """See `ManyBoards.choose_packed`; no 4×4 board has a solution, so the searcher chooses."""
+        return self._searcher.choose_packed(boards, limit, directions, turn)
