@@ -112,7 +112,7 @@ def search(weights: Path, seed: int) -> None:
 
 @numba.njit(nogil=True)
 def _move(boards, directions, states, rows):  # type: ignore[no-untyped-def]
-    """Make the chosen moves, and count them; start anew where there is none, or a tile leaves the nibbles."""
+    """Make the chosen moves and count them. A game without a move, or with a tile too large, begins again."""
     moves = 0
     for i in range(boards.size):
         board, state = boards[i], states[i]

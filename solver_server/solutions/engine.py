@@ -1,4 +1,4 @@
-"""Play small boards by their solutions; where there is none, by another engine."""
+"""Play small boards by their solutions. A board without a solution is played by another engine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SolutionShelf:
         self._read: dict[Size, Solution | None] = {}
 
     def solution_for(self, size: Size) -> Solution | None:
-        """Return the solution for boards of a size; ``None`` if there is none.
+        """Return the solution for boards of a size, or ``None``.
 
         A file that cannot be read is logged and left out.
         """

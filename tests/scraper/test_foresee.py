@@ -1,4 +1,4 @@
-"""A board that a page shows before its move is confirmed is told, and never believed early."""
+"""The script tells the board that a page shows early; the move still waits for its confirmation."""
 
 from __future__ import annotations
 
