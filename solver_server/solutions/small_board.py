@@ -11,6 +11,7 @@ import functools
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from game2048.board import Board
 from game2048.errors import SolverError
@@ -32,12 +33,14 @@ class SmallRules(NamedTuple):
         height: rows of the board.
         width: columns of the board.
         base: base of the keys, two more than the cells: no tile is above 2 ** (cells + 1).
+        shifts: uint64 [cells], the lowest bit of each cell, row by row.
     """
 
     rows: RowTables
     height: int
     width: int
     base: int
+    shifts: npt.NDArray[np.uint64]
 
 
 def is_solvable(size: Size) -> bool:
@@ -63,7 +66,8 @@ def make_small_rules(size: Size) -> SmallRules:
             f"at most {_LONGEST_SIDE}; try 3x3"
         )
     height, width = upright(size)
-    return SmallRules(make_row_tables(), height, width, size.cells + 2)
+    shifts = [16 * row + 4 * column for row in range(height) for column in range(width)]
+    return SmallRules(make_row_tables(), height, width, size.cells + 2, np.array(shifts, dtype=np.uint64))
 
 
 @kernel
@@ -98,9 +102,8 @@ def small_key_of(board: np.uint64, rules: SmallRules) -> np.uint32:
     """Return the key of a board, the same for all its images."""
     image = smallest_image(board, rules)
     key = _U0
-    for row in range(rules.height):
-        for column in range(rules.width):
-            key = key * np.uint64(rules.base) + ((image >> np.uint64(16 * row + 4 * column)) & _U15)
+    for shift in rules.shifts:
+        key = key * np.uint64(rules.base) + ((image >> shift) & _U15)
     return np.uint32(key)
 
 
@@ -108,10 +111,9 @@ def small_key_of(board: np.uint64, rules: SmallRules) -> np.uint32:
 def small_board_of(key: np.uint32, rules: SmallRules) -> np.uint64:
     """Return the board of a key: the smallest of its images."""
     board, rest, base = _U0, np.uint64(key), np.uint64(rules.base)
-    for row in range(rules.height - 1, -1, -1):
-        for column in range(rules.width - 1, -1, -1):
-            board |= (rest % base) << np.uint64(16 * row + 4 * column)
-            rest //= base
+    for shift in rules.shifts[::-1]:
+        board |= (rest % base) << shift
+        rest //= base
     return board
 
 

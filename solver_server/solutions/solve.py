@@ -123,19 +123,17 @@ def _add_successors(keys: Any, rank: int, rules: SmallRules, table: Any, filled:
     """
     for i in range(keys.size):
         after = small_board_of(keys[i], rules)
-        for row in range(rules.height):
-            for column in range(rules.width):
-                shift = np.uint64(16 * row + 4 * column)
-                if (after >> shift) & _U15 != _U0:
+        for shift in rules.shifts:
+            if (after >> shift) & _U15 != _U0:
+                continue
+            board = after | (np.uint64(rank) << shift)
+            for direction in range(4):
+                following, _ = slide_small(board, direction, rules)
+                if following == board:
                     continue
-                board = after | (np.uint64(rank) << shift)
-                for direction in range(4):
-                    following, _ = slide_small(board, direction, rules)
-                    if following == board:
-                        continue
-                    filled += _add(small_key_of(following, rules), table)
-                    if 2 * filled > table.size:
-                        return -1
+                filled += _add(small_key_of(following, rules), table)
+                if 2 * filled > table.size:
+                    return -1
     return filled
 
 
@@ -184,10 +182,8 @@ def find_positions(size: Size, advance: Callable[[int], None] = lambda count: No
 
 def _first_tiles(rules: SmallRules, rank: int) -> Keys:
     """Return the keys of all boards with a single tile."""
-    cells = [np.uint64(16 * row + 4 * column) for row in range(rules.height) for column in range(rules.width)]
-    return np.unique(
-        np.array([small_key_of(np.uint64(rank) << cell, rules) for cell in cells], dtype=np.uint32)
-    ).astype(np.uint32)
+    keys = [small_key_of(np.uint64(rank) << shift, rules) for shift in rules.shifts]
+    return np.unique(np.array(keys, dtype=np.uint32))
 
 
 class Known(NamedTuple):
@@ -258,17 +254,15 @@ def value_after(after: np.uint64, layer: int, known: Known, rules: SmallRules, g
         return 1.0
     total = 0.0
     empty = 0
-    for row in range(rules.height):
-        for column in range(rules.width):
-            shift = np.uint64(16 * row + 4 * column)
-            if (after >> shift) & _U15 != _U0:
-                continue
-            empty += 1
-            for rank in range(1, 3):
-                value, _ = best_move(after | (np.uint64(rank) << shift), layer + rank, known, rules, goal)
-                if value < 0:
-                    return _MISSING
-                total += value if rank == 2 else 9.0 * value
+    for shift in rules.shifts:
+        if (after >> shift) & _U15 != _U0:
+            continue
+        empty += 1
+        for rank in range(1, 3):
+            value, _ = best_move(after | (np.uint64(rank) << shift), layer + rank, known, rules, goal)
+            if value < 0:
+                return _MISSING
+            total += value if rank == 2 else 9.0 * value
     return float(total / (10.0 * empty))
 
 
@@ -293,21 +287,19 @@ def _follow_layer(layer: int, known: Known, rules: SmallRules, goal: int, chance
             continue
         total = 0.0
         empty = 0
-        for row in range(rules.height):
-            for column in range(rules.width):
-                shift = np.uint64(16 * row + 4 * column)
-                if (after >> shift) & _U15 != _U0:
+        for shift in rules.shifts:
+            if (after >> shift) & _U15 != _U0:
+                continue
+            empty += 1
+            for rank in range(1, 3):
+                board = after | (np.uint64(rank) << shift)
+                _, direction = best_move(board, layer + rank, known, rules, 0)
+                if direction < 0:
                     continue
-                empty += 1
-                for rank in range(1, 3):
-                    board = after | (np.uint64(rank) << shift)
-                    _, direction = best_move(board, layer + rank, known, rules, 0)
-                    if direction < 0:
-                        continue
-                    following, _ = slide_small(board, direction, rules)
-                    begin, end = known.starts[layer + rank], known.starts[layer + rank + 1]
-                    chance = chances[find_key(small_key_of(following, rules), known.keys, begin, end)]
-                    total += chance if rank == 2 else 9.0 * chance
+                following, _ = slide_small(board, direction, rules)
+                begin, end = known.starts[layer + rank], known.starts[layer + rank + 1]
+                chance = chances[find_key(small_key_of(following, rules), known.keys, begin, end)]
+                total += chance if rank == 2 else 9.0 * chance
         chances[i] = total / (10.0 * empty)
 
 
@@ -363,12 +355,9 @@ def value_of_start(positions: Positions, values: npt.NDArray[Any]) -> float:
     total = 0.0
     for rank, weight in ((1, 0.9), (2, 0.1)):
         begin, end = (int(start) for start in positions.starts[rank : rank + 2])
-        for row in range(rules.height):
-            for column in range(rules.width):
-                board = np.uint64(rank) << np.uint64(16 * row + 4 * column)
-                total += weight * float(
-                    values[find_key(small_key_of(board, rules), positions.keys, begin, end)]
-                )
+        for shift in rules.shifts:
+            key = small_key_of(np.uint64(rank) << shift, rules)
+            total += weight * float(values[find_key(key, positions.keys, begin, end)])
     return total / positions.size.cells
 
 
