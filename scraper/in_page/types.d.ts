@@ -57,17 +57,7 @@ export interface Note {
 }
 
 /** A text on a canvas, by its place in the frame. */
-export interface DrawnText {
-  text: string;
-  /** The middle of the text. */
-  x: number;
-  y: number;
-  /** The point that the page gave, which is the middle or a corner. */
-  atX: number;
-  atY: number;
-  /** The height of the letters. */
-  height: number;
-}
+export type DrawnText = Note;
 
 /** The cells of a board on a canvas: the centre of the first within the canvas, the distances between centres. */
 export interface CanvasLattice {
