@@ -161,7 +161,7 @@ class GamePlayer:
         self._has_defied = False
         self._last = self._decision = None
         self._deviations = list(self._page.rules)
-        self._spawned = SpawnedTiles()
+        self._spawned.forget()
         self._stubborn.clear()
         self._stall.end()
         self._reading = made.reading

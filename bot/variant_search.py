@@ -44,6 +44,10 @@ class SpawnedTiles:
     """The smallest tile that spawns on a page, learned from its moves."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin to learn again: the boards so far were read wrongly."""
         self._count = 0
         self._least = MAX_EXPONENT
 

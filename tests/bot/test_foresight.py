@@ -12,15 +12,17 @@ import pytest
 from bot import foresight
 from bot.player import GamePlayer
 from bot.progress import Goal
+from bot.variant_search import PROVING_SPAWNS
 from game2048 import Board, Direction
 from game2048.errors import SolverError
 from game2048.spawn import Spawner
 from game2048.wire.messages import DecisionMessage, GameOver
 from recordings.journal import GameJournal
 from recordings.replay import verify
-from scraper.page import Deviation, MoveOutcome, Ply, Reading, Slid, Status
+from scraper.page import Cause, Deviation, MoveOutcome, Ply, Reading, Slid, Status, Unexplained
 
 START = Board.from_text("2 4 8 16 / 2 4 8 16 / 0 0 0 0 / 0 0 0 0")
+FOURS = Board.from_text("4 8 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0")
 ELSEWHERE = Board.from_text("2 0 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 2")
 Foretell = Callable[[Board], Board | None]
 
@@ -52,7 +54,7 @@ class ForetellingPage:
 
     async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
         slide = before.board.slide(direction)
-        board = self._spawner.spawn(slide.afterstate)
+        board = self.spawned(slide.afterstate)
         told = self._foretell(board)
         if told is not None and self._note is not None:
             self._note(told)
@@ -60,6 +62,9 @@ class ForetellingPage:
             await asyncio.sleep(0)
         self.log.append(("confirmed", board))
         return Slid(Reading(board, None, None, Status.PLAYING, "script"))
+
+    def spawned(self, afterstate: Board) -> Board:
+        return self._spawner.spawn(afterstate)
 
     async def open(self, url: str) -> Reading:
         raise NotImplementedError
@@ -80,8 +85,10 @@ class ForetellingPage:
 class Game:
     """A game on such a page, with an engine that notes the boards it is asked for."""
 
-    def __init__(self, folder: Path, foretell: Foretell, moves: int) -> None:
-        self.page = ForetellingPage(foretell)
+    def __init__(
+        self, folder: Path, foretell: Foretell, moves: int, kind: type[ForetellingPage] = ForetellingPage
+    ) -> None:
+        self.page = kind(foretell)
         journal = GameJournal.create(folder, source="script:", solver="noting")
         self.player = GamePlayer(self.page, self.ask, journal, Goal(max_moves=moves))
 
@@ -160,6 +167,26 @@ async def test_a_failure_about_a_foretold_board_ends_the_game_after_its_move(tmp
     record = game.player.record
     assert record is not None
     assert (record.total_moves, record.outcome) == (3, "interrupted")
+
+
+class FoursPage(ForetellingPage):
+    """A page where only 4s spawn; its first move shows that another board is the game's."""
+
+    async def move(self, before: Reading, direction: Direction) -> MoveOutcome:
+        if before.board == START:
+            fours = Reading(FOURS, None, None, Status.PLAYING, "script")
+            return Unexplained(fours, "another board is read", Cause.OTHER_BOARD)
+        return await super().move(before, direction)
+
+    def spawned(self, afterstate: Board) -> Board:
+        return afterstate.with_tile(afterstate.cells.index(0), 2)
+
+
+async def test_boards_are_foreseen_as_the_solver_is_shown_them_after_a_misread_one(tmp_path: Path) -> None:
+    game = Game(tmp_path, lambda board: board, moves=PROVING_SPAWNS + 4, kind=FoursPage)
+    boards = await game.play()
+    halved = [Board(4, 4, bytes(max(tile - 1, 0) for tile in board.cells)) for board in boards]
+    assert game.asked[-4:] == halved[-4:]  # each once, and none as the page shows it
 
 
 async def test_thinking_stops_with_the_game(tmp_path: Path) -> None:
