@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import random
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import psutil
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+_MOST_HANDSHAKES = 32
+"""Clients that connect at a time. Where more than 64 do, a server drops the oldest that is slow to ask."""
 _HOSTILE = [
     "not json",
     "[]",
@@ -68,16 +72,24 @@ async def meet(
         pause: most seconds between two requests of a client.
     """
     crowd = Crowd()
+    door = asyncio.Semaphore(_MOST_HANDSHAKES)
     end = time.perf_counter() + seconds
     # Each of these boards has one legal direction and one only.
     known = [(_forced(turns), name) for turns, name in zip((3, 2, 1, 0), _NAMES, strict=True)]
     memory: list[int] = []
     met = asyncio.Event()
 
+    @contextlib.asynccontextmanager
+    async def connected() -> AsyncIterator[ClientConnection]:
+        async with contextlib.AsyncExitStack() as stack:
+            async with door:
+                client = await stack.enter_async_context(connect(url, proxy=None, compression=None))
+            await client.recv()
+            yield client
+
     async def valid(number: int) -> None:
         draw = random.Random(number)
-        async with connect(url, proxy=None, compression=None) as client:
-            await client.recv()
+        async with connected() as client:
             request = 0
             while request < least_requests or time.perf_counter() < end:
                 board, expected = draw.choice(known)
@@ -96,8 +108,7 @@ async def meet(
         done = 0
         while done < least_requests or time.perf_counter() < end:
             try:
-                async with connect(url, proxy=None, compression=None) as client:
-                    await client.recv()
+                async with connected() as client:
                     for _ in range(20):
                         done += 1
                         data: str | bytes = draw.choice(_HOSTILE)
@@ -130,6 +141,11 @@ async def meet(
     steady = memory[len(memory) // 5 :]
     crowd.memory = min(steady), max(steady)
     return crowd
+
+
+def room_for(connections: int) -> list[str]:
+    """Return the arguments of a server for a crowd: hostile clients come again before they are seen to go."""
+    return ["--max-connections", str(connections + connections // 4)]
 
 
 _NAMES = ("up", "right", "down", "left")

@@ -30,7 +30,7 @@ import psutil
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from benchmarks.crowd import Crowd, meet
+from benchmarks.crowd import Crowd, meet, room_for
 from bot.client import SolverClient
 from game2048.board import Board
 from game2048.wire.frames import PackedRequest, encode_boards
@@ -431,7 +431,7 @@ def main() -> None:
         if options.what == "faults":
             faults(source, max(options.seconds, 15.0))
             continue
-        room = [] if source else ["--max-connections", str(options.connections)]
+        room = [] if source else room_for(options.connections)
         connections = 60 if source else options.connections  # it takes no more
         with running_server(source, "--engine", "fast", "--threads", "2", *room) as (url, process):
             asyncio.run(load(url, process, options.seconds, connections))

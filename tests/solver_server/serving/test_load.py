@@ -11,7 +11,7 @@ import pytest
 from support.server_process import server_process
 from websockets.asyncio.client import connect
 
-from benchmarks.crowd import meet
+from benchmarks.crowd import meet, room_for
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from benchmarks.crowd import meet
     ids=["short", "a minute"],
 )
 async def test_a_crowd_gets_its_answers(connections: int, seconds: float, least_requests: int) -> None:
-    room = ["--max-connections", str(connections)]
+    room = room_for(connections)
     with server_process("--engine", "fast", "--threads", "2", *room, files=1024) as server:
         async with connect(server.url, proxy=None) as client:  # it loads its kernels before it is watched
             await client.recv()
